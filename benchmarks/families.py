@@ -31,7 +31,7 @@ def measure(args):
             peers = [candidate.name for candidate in candidates if candidate.peer]
             if name not in peers:
                 raise
-            failed[name] = reason.removesuffix(" (--verbose shows more, --peers can leave it out)")
+            failed[name] = reason.removesuffix(" (--verbose shows more; --peers can skip it)")
             print(f"{args.env}, {args.threads} threads: {name} failed: {failed[name]}", flush=True)
             candidates = [candidate for candidate in candidates if candidate.name != name]
 

@@ -142,8 +142,8 @@ def _check_draws():
 def _compare(method, expected, found):
     for one, other in zip(expected, found, strict=True):
         if one != other:
-            raise ImportError(f"cypool: expected {other} from NumPy's Generator.{method}, as environments draw it, "
-                              f"got {one} from numpy {numpy.__version__}: pip install 'numpy==2.4.*'")
+            raise ImportError(f"cypool: environments draw {other}, but Generator.{method} in numpy "
+                              f"{numpy.__version__} draws {one}: pip install 'numpy==2.4.*'")
 
 
 cdef double normal(const Rng* rng, double mean, double deviation) noexcept nogil:

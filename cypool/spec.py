@@ -97,7 +97,7 @@ class Array(_Frozen):
         self._set(_low=self._bound(least if low is None else low),
                   _high=self._bound(greatest if high is None else high))
         if not (self.low <= self.high).all():
-            raise ValueError(f"low: expected values of at most high, got {self.low} and {self.high}")
+            raise ValueError(f"low: expected values no greater than high, got {self.low} and {self.high}")
         if stack is not None:
             axis, count = map(int, stack)
             if not (0 <= axis < len(self.shape) and 1 <= count and self.shape[axis] % count == 0):
@@ -370,8 +370,8 @@ class EnvSpec:
             if not isinstance(name, str):
                 raise TypeError(f"info: expected strings as names, got {shown(name)}")
             if name in OWN_INFO or name.startswith("_"):
-                raise ValueError("info: expected a name without a leading underscore that cypool does not use itself, "
-                                 f"got {shown(name)}; {', '.join(OWN_INFO)} are reserved")
+                raise ValueError("info: expected a name that is not reserved and has no leading underscore, got "
+                                 f"{shown(name)}; {', '.join(OWN_INFO)} are reserved")
             _check_part(f"info[{name!r}]", part, Array)
         if self.illegal not in (None, "error", "lose"):
             raise ValueError(f"illegal: expected 'error', 'lose' or None, got {shown(self.illegal)}")

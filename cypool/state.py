@@ -245,7 +245,7 @@ def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:
         raise ValueError(f"{name}: expected a PCG64 with an odd increment, got {numbers['inc']}")
     if taken["bit_generator"] == "MT19937":
         if not 0 <= numbers["pos"] <= len(numbers["key"]):
-            raise ValueError(f"{name}: expected an MT19937 at 0 to {len(numbers['key'])}, got {numbers['pos']}")
+            raise ValueError(f"{name}: expected MT19937 position 0 to {len(numbers['key'])}, got {numbers['pos']}")
         # of the first number only the highest bit counts
         if numbers["key"][0] < 2**31 and not numbers["key"][1:].any():
             raise ValueError(f"{name}: expected an MT19937 with a nonzero key, got {shown(state)}")
@@ -341,7 +341,7 @@ def verified(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
     if not begin.startswith(magic):
         kind = re.match(rb"cypool (state|history|checkpoint) (\d+)\n", begin)
         if not begin:
-            got = "nothing: it is empty"
+            got = "no data"
         elif kind is None:
             got = shown(begin[:20])
         elif magic.startswith(b"cypool " + kind[1]):

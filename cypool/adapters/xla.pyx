@@ -159,7 +159,7 @@ cdef Error* _handle(Frame* frame) noexcept nogil:
     # count first, look afterwards: a thread that sets `ended` in between waits for this call
     inside.fetch_add(1)
     if ended.load() != 0:
-        error = _error(frame, "RuntimeError: the interpreter is about to end")
+        error = _error(frame, "RuntimeError: the interpreter is shutting down")
     else:
         if PyGILState_GetThisThreadState() == NULL:
             # Python's record of this thread, which stays: one for each call takes longer than many a step
@@ -238,7 +238,7 @@ cdef int64_t _number(const Frame* frame) except -1:
         if scalar.dtype == S64:
             number = (<const int64_t*>scalar.value)[0]
     if not 0 <= number < len(functions):
-        raise ValueError("cypool: expected the number of a function as the only attribute")
+        raise ValueError("cypool: expected a function number as the only attribute")
     return number
 
 
@@ -247,7 +247,7 @@ cdef const Buffer* _buffer(const Values* values, int64_t k) except NULL:
     if values.types[k] != BUFFER or buffer.size < sizeof(Buffer):
         raise TypeError("cypool: expected arrays")
     if not PRED <= buffer.dtype <= F64:
-        raise TypeError(f"cypool: expected arrays with a dtype that NumPy has, got XLA's dtype number {buffer.dtype}")
+        raise TypeError(f"cypool: expected arrays with a dtype known to NumPy, got XLA's dtype number {buffer.dtype}")
     return buffer
 
 

@@ -529,7 +529,7 @@ class VectorAPI:
         for frame in frames:
             # an environment of Python may return anything
             if not isinstance(frame, np.ndarray):
-                raise TypeError(f"render: expected pictures that are arrays, got {shown(frame)}")
+                raise TypeError(f"render: expected an array for each picture, got {shown(frame)}")
         sizes = {frame.shape for frame in frames}
         if len(sizes) > 1:
             raise ValueError(f"env_id: expected environments whose pictures have the same size, got {sorted(sizes)}")

@@ -79,7 +79,7 @@ class NormalizedPool(Normalizing, GymnasiumPool):
     def _to_checkpoint(self) -> dict[str, Any]:
         if self._held is not None:
             raise RuntimeError("expected no checkpoint within hold_statistics(), because the statistics do not "
-                               "include its observations yet")
+                               "include the held observations yet")
         return {**super()._to_checkpoint(), "statistics": self.normalization(), "returns": self._returns.copy(),
                 "gamma": float(self.gamma), "epsilon": float(self.epsilon), "frozen": bool(self.frozen),
                 "shown": None if self._obs is None else self._shown.copy()}

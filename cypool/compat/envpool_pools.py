@@ -195,7 +195,7 @@ class EnvPool:
         if given != camera and "camera_id" in self.env_spec.options:
             raise ValueError(f"camera_id: expected None, or {camera}, the render_camera_id passed to make, got {given}")
         ids = check_array("env_id", self._render["render_env_id"] if env_ids is None else env_ids,
-                          "an integer or several")
+                          "an integer or a sequence of integers")
         frames = VectorAPI.render(cast(VectorAPI, self), np.atleast_1d(ids))
         rows, columns = frames.shape[1:3]
         if height > 0 and height != rows:

@@ -71,7 +71,7 @@ cdef extern from "cypool/engine/open_batch.h" namespace "cypool" nogil:
 # where an array has its weak references: for its class Python knows it, whatever NumPy's structs are
 cdef Py_ssize_t WEAKREFS = np.ndarray.__weakrefoffset__
 if WEAKREFS <= 0:
-    raise ImportError(f"numpy {np.__version__}: expected arrays with a list of weak references in the object, got "
+    raise ImportError(f"numpy {np.__version__}: expected array objects that hold a list of weak references, got "
                       f"__weakrefoffset__ {WEAKREFS}")
 
 # the engine's own columns of each row, after those of the environment

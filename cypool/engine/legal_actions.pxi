@@ -72,7 +72,7 @@ cdef class LegalActions:
     cdef int complain(self, uint32_t k, int row, int64_t action) except -1:
         legal = [a for a in range(self.num_actions) if self.mask[row * self.num_actions + a]]
         shown_legal = ", ".join(map(str, legal[:20])) + ", ..." * (len(legal) > 20) or "none"
-        whose = f" of {self.agent_names[row]}" if self.agent_names else ""
+        whose = f" for {self.agent_names[row]}" if self.agent_names else ""
         raise ValueError(f"actions: expected a legal action{whose} in row {k}: {shown_legal}; got {action}")
 
     cdef object sample(self, Scheduler scheduler, const int32_t* ids, uint32_t count, bit_generator):

@@ -393,7 +393,7 @@ cdef class ThreadPool:
             RuntimeError: A pool still uses them.
         """
         if not self.threads.retire():
-            raise RuntimeError(f"close: {self.num_pools} pools still use these threads: close them first")
+            raise RuntimeError(f"close: {self.num_pools} pools still use these threads: close the pools first")
         self.threads.stop()
 
     def __enter__(self):

@@ -65,7 +65,7 @@ class FrameBuffers:
         given = self._given(obs)
         if not 0 < self._length <= self._num_steps:
             raise RuntimeError("add: expected begin() first" if self._length == 0 else
-                               f"add: expected at most {self._num_steps} steps, then begin()")
+                               f"add: expected at most {self._num_steps} steps before the next begin()")
         for part, values in zip(self._parts, given, strict=True):
             part.add(values, self._length)
         self._length += 1

@@ -54,7 +54,7 @@ def _checked(given: Any, shape: tuple[int, ...]) -> Any:
     if mean.shape != shape or var.shape != shape:
         raise ValueError(f"expected mean and var of shape {shape}, got {mean.shape} and {var.shape}")
     if not (np.isfinite(mean).all() and np.isfinite(var).all() and (var >= 0).all()):
-        raise ValueError("expected finite means and variances, with variances of at least 0")
+        raise ValueError("expected finite means and finite, nonnegative variances")
     return mean, var, check_float("count", given["count"], 1e-9, 1e300)
 
 
@@ -85,7 +85,7 @@ class Normalizing:
             raise ValueError(f"normalize_obs, normalize_reward: expected False for {spec.id}, which has several agents")
         if obs:
             if not isinstance(spec.observation, Array) or spec.observation.dtype in (np.float16, np.longdouble):
-                raise ValueError(f"normalize_obs: expected False for {spec.id}, which observes {spec.observation}")
+                raise ValueError(f"normalize_obs: expected False for {spec.id} with observation {spec.observation}")
             self._obs = Moments(spec.observation.shape)
             spec = replace(spec, observation=Array(spec.observation.shape, np.float32))
         self._return = Moments(()) if reward else None

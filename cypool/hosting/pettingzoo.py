@@ -89,7 +89,7 @@ class AgentsEnv:
 
     def __init__(self, env: Any):
         if not getattr(env, "possible_agents", None):
-            raise ValueError(f"factories: expected an environment of PettingZoo with possible_agents, got {shown(env)}")
+            raise ValueError(f"factories: expected a PettingZoo environment with possible_agents, got {shown(env)}")
         self.takes_turns = False
         if hasattr(env, "agent_iter"):
             env, self.takes_turns = _parallel(env)

@@ -154,7 +154,7 @@ cdef class AreaLayout:
             self.action_bytes *= n
         nbytes = 2 * at + (self.action_bytes + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         if nbytes > BYTES_PER_ENV // 2:
-            raise ValueError("observation_space: expected two observations and an action of at most "
+            raise ValueError("observation_space: expected two observations and an action to take at most "
                              f"{BYTES_PER_ENV // 2} bytes, got {nbytes}")
         # behind the payload
         self.payload_bytes = BYTES_PER_ENV - nbytes

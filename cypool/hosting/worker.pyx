@@ -406,7 +406,7 @@ cdef object _checked(info, int depth=0):
             raise TypeError(f"info: expected a dict, got {shown(info)}")
         info = dict(info)
     if depth == MAX_INFO_DEPTH:
-        raise ValueError(f"info: expected dicts nested at most {MAX_INFO_DEPTH} deep")
+        raise ValueError(f"info: expected dicts nested at most {MAX_INFO_DEPTH} levels deep")
     for value in info.values():
         if isinstance(value, dict):
             _checked(value, depth + 1)

@@ -274,7 +274,7 @@ def expand(id: str, num_envs: int | None, seed: int, options: dict[str, Any]) ->
     function = getattr(importlib.import_module(module), name)
     each, seeds = function(num_envs, seed, **{**entry.options, **options})
     if len(each) != len(seeds) or len(each) != (max(len(each), 1) if num_envs is None else num_envs):
-        raise ValueError(f"{entry.expand}: expected options and a seed for each of {num_envs or 'some'} envs, got "
+        raise ValueError(f"{entry.expand}: expected options and a seed for each of {num_envs or 'its'} envs, got "
                          f"{len(each)} and {len(seeds)}")
     return Expansion(each, seeds)
 

@@ -398,7 +398,7 @@ class ReplayBuffer(Observer):
             raise ValueError(f"index: expected 1 to {MAX_ENVS} integers in one dimension, got {rows.dtype}, shape "
                              f"{rows.shape}")
         if rows.dtype == np.uint64 and (rows > np.iinfo(np.int64).max).any():
-            raise ValueError("index: expected existing rows, got one beyond int64")
+            raise ValueError("index: expected existing rows, got one that does not fit in int64")
         # a copy: the caller's may change
         return rows.astype(np.int64)
 
@@ -571,7 +571,7 @@ class ReplayBuffer(Observer):
                   for name, (shape, dtype) in self._shapes.items()}
         if {name: (array.shape, array.dtype) for name, array in arrays.items()} != shapes or not (
                 0 < used <= self._ring.rows) or used < min(arrays["begun"].max(), self._ring.rows):
-            raise ValueError("expected the arrays of such a buffer, got different ones")
+            raise ValueError("expected arrays that fit this buffer, got different ones")
         arrays = {name: np.require(array, None, ["C", "A", "W"]) for name, array in arrays.items()}
         if not continues:
             writers[writers == POOL] = 0
@@ -580,7 +580,7 @@ class ReplayBuffer(Observer):
             led_to = [np.require(part, None, ["C", "A", "W"]) for part in led_to]
             parts = [((self.env.num_envs, *part.shape), part.dtype) for _, part in self.env.env_spec.observations]
             if [(part.shape, part.dtype) for part in led_to] != parts:
-                raise ValueError("expected observations of such a buffer, got different ones")
+                raise ValueError("expected observations that fit this buffer, got different ones")
         sampler: Any = check_stream("sampler", saved["sampler"], np.random.PCG64)
         damaged = "expected rows of a replay buffer, got damaged ones"
         ring = self._make_ring(used, {name: array for name, array in arrays.items() if name not in SUMS})

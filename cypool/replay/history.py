@@ -428,7 +428,7 @@ class History(Observer):
     def _repeat_reset(self, visit: Callable[[Repeated], None] | None, ids: Any, others: Any, seeds: Any,
                       options: Any) -> None:
         if ids is None and others is not False:
-            raise ValueError(f"expected ids if others are observed, or False, got {shown(others)}")
+            raise ValueError(f"expected others to be False without ids, got {shown(others)}")
         num_envs = self.env.num_envs
         max_seed = 2**256 if self.env.env_spec.max_seed is None else self.env.env_spec.max_seed
         pairs = [(check_int("env_id", i, 0, num_envs - 1), check_int("seed", seed, 0, max_seed))

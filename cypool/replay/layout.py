@@ -150,8 +150,8 @@ class RingLayout:
         if not self._length:
             arrays += obs
         if len(arrays) > MOST_ARRAYS:
-            raise ValueError(f"env: expected an observation, an action and agents whose samples have at most "
-                             f"{MOST_ARRAYS} arrays, got {len(arrays)} for {self.spec.id}")
+            raise ValueError(f"env: expected an environment whose samples consist of at most {MOST_ARRAYS} "
+                             f"arrays, got {len(arrays)} for {self.spec.id}")
         # the engine asks for an action, too
         return EnvSpec({f"array{k}": array for k, array in enumerate(arrays)}, Discrete(1))
 

@@ -270,7 +270,7 @@ class TreeSearch:
 
     def _recv(self) -> Leaves | None:
         if self._batch is None:
-            raise RuntimeError("recv: expected begin() before, and send() after each recv()")
+            raise RuntimeError("recv: expected begin() first, and send() after each recv()")
         while not self._search.is_finished:
             self._step()
         obs, info = self._batch

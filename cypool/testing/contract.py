@@ -104,7 +104,7 @@ def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
             environments.
     """
     if not is_task(id) and entry_of(id).expand is not None:
-        raise ValueError(f"id: expected an id of a single environment, got {shown(id)}, which stands for several")
+        raise ValueError(f"id: expected the id of a single environment, got {shown(id)}, which stands for several")
     num_envs = check_int("num_envs", num_envs, 2, 2**20)
     num_steps = check_int("num_steps", num_steps, 10, 2**31 - 1)
     seed = check_int("seed", seed, 0, 2**31 - 1 - num_envs)
@@ -194,8 +194,8 @@ class _Check:
         for count in () if self.is_task else (0, *THREADS):
             with self.make(num_threads=count, batch_size=self.num_envs // 2) as env:
                 self.compare(events, self.play_asynchronously(env), f"in an asynchronous pool with {count} threads")
-        pools = "" if self.is_task else ", synchronous and asynchronous"
-        self.hold(f"the same seed and actions give the same bytes: 0, 1, 2 and 5 threads{pools}, and after reset(seed)")
+        pools = "" if self.is_task else ", in synchronous and asynchronous pools"
+        self.hold(f"equal seeds and actions give equal bytes with 0, 1, 2 and 5 threads{pools}, and after reset(seed)")
         if self.is_task:
             self.play_alone(events)
         if self.save_and_load():
@@ -338,8 +338,8 @@ class _Check:
         """Checks that the module of a plug-in compares its ABI with the running one."""
         module = self.cls.__module__
         if module.split(".")[0] != "cypool" and not hasattr(sys.modules[module], "_cypool_abi"):
-            self.complain(f"expected the module {module} to call import_cypool(), which checks the version of cypool "
-                          "that it was built for, or to be rebuilt")
+            self.complain(f"expected the module {module} to check which version of cypool it was built for: "
+                          "call import_cypool() in it, or rebuild it")
 
     def watch_rows(self) -> None:
         try:

@@ -292,7 +292,7 @@ class Runner(subprocess.Popen[str]):
         line = self.stdout.readline()
         answer = json.loads(line) if line else {"error": f"exit status {self.wait()}"}
         if "error" in answer:
-            fail(f"{self.name}: {answer['error']} (--verbose shows more, --peers can leave it out)")
+            fail(f"{self.name}: {answer['error']} (--verbose shows more; --peers can skip it)")
         self.signal_all(signal.SIGSTOP)
         return answer
 

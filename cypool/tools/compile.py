@@ -181,7 +181,7 @@ def _read(source: str | os.PathLike[str]) -> tuple[Path | None, str]:
         raise TypeError(f"source: expected a path or the text of a .pyx, got {source!r}")
     path = Path(source).absolute()
     if path.suffix != ".pyx":
-        raise ValueError(f"source: expected a path that ends in .pyx, or a text of several lines, got {str(source)!r}")
+        raise ValueError(f"source: expected a path that ends in .pyx, or multi-line source text, got {str(source)!r}")
     return path, path.read_text()
 
 

@@ -29,8 +29,8 @@ def action_of_keys(spec: EnvSpec, entry_point: str) -> tuple[Callable[[Collectio
     """
     family, action = family_of(entry_point), spec.action
     if isinstance(action, Mapping):
-        raise NotImplementedError(f"{spec.id}: expected a Discrete or an Array as the action for a keyboard, got a "
-                                  "dict; use --random or --policy")
+        raise NotImplementedError(f"{spec.id}: expected a Discrete or an Array as the action, got a dict, which the "
+                                  "keyboard cannot control; use --random or --policy")
     if isinstance(action, Discrete):
         if family is not None and family.keyboard:
             module, _, function = family.keyboard.partition(":")
@@ -50,7 +50,7 @@ def action_of_keys(spec: EnvSpec, entry_point: str) -> tuple[Callable[[Collectio
             return next((number for key, number in keys.items() if key in held), nothing)
 
         return choose, ", ".join(named)
-    return _levers(action), "left, right: the first number of the action, down, up: the second; no key: the middle"
+    return _levers(action), "left, right: the first number of the action; down, up: the second; no key: the middle"
 
 
 def _levers(action: Array) -> Callable[[Collection[str]], Any]:

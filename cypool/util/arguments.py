@@ -252,6 +252,6 @@ def seeds_of(seed: Seed, num_envs: int, max_seed: int | None) -> list[int | None
         if not isinstance(s, int) or isinstance(s, bool):
             raise TypeError(f"seed: expected ints, got {shown(s)}")
         if s < 0 or (max_seed is not None and s > max_seed):
-            most = "" if max_seed is None else f", at most {max_seed}"
+            most = "" if max_seed is None else f" and at most {max_seed}"
             raise ValueError(f"seed: expected at least 0{most} for every env, got {shown(s)}")
     return seeds

@@ -44,5 +44,5 @@ def encode(value: str, length: int) -> bytes:
     """
     data = value.encode()
     if len(data) > length or data.endswith(b"\0"):
-        raise ValueError(f"text: expected at most {length} bytes of UTF-8 without a zero at the end, got {value!r}")
+        raise ValueError(f"text: expected at most {length} bytes of UTF-8 without a trailing zero byte, got {value!r}")
     return data.ljust(length, b"\0")

@@ -109,8 +109,8 @@ def test_pickles_of_others():
     for message, rows, changed in [
             ("rows of a replay buffer, got damaged ones", capacity, {**arrays, obs: np.zeros_like(arrays[obs])}),
             ("a buffer with rows .*, got one with rows", capacity + 2, arrays),
-            ("the arrays of such a buffer, got different ones", capacity, {**arrays, obs: arrays[obs][:1]}),
-            ("the arrays of such a buffer, got different ones", capacity, less)]:
+            ("arrays that fit this buffer, got different ones", capacity, {**arrays, obs: arrays[obs][:1]}),
+            ("arrays that fit this buffer, got different ones", capacity, less)]:
         pickled = pool, rows, {**contents, "arrays": changed}
         with pytest.raises(ValueError, match=f"^expected {message}"):
             SB3ReplayBuffer.__new__(SB3ReplayBuffer).__setstate__({**state, "replay": pickled})

@@ -81,9 +81,9 @@ def test_gymnasium_does_not_know_them(benchmark):
     ("Gravities", {"seed": [1, 2]}, ValueError, "^seed: expected one for each of 3 envs"),
     ("Gravities", {"gravity": 3}, ValueError, "^gravity: not an option of expanding/Gravities"),
     ("Gravities", {"env_options": [{}] * 2}, ValueError, "^env_options: expected a dict for each of 3 envs"),
-    ("Wrong", {}, ValueError, "^expanding:one_less: expected options and a seed for each of some envs, got 2 and 1"),
+    ("Wrong", {}, ValueError, "^expanding:one_less: expected options and a seed for each of its envs, got 2 and 1"),
     ("Two", {"num_envs": 0}, ValueError, "^num_envs: expected"),
-    ("None", {}, ValueError, "^expanding:none: expected options and a seed for each of some envs, got 0 and 0"),
+    ("None", {}, ValueError, "^expanding:none: expected options and a seed for each of its envs, got 0 and 0"),
 ])
 def test_what_is_wrong(benchmark, id, options, error, message):
     with pytest.raises(error, match=message):
@@ -91,7 +91,7 @@ def test_what_is_wrong(benchmark, id, options, error, message):
 
 
 def test_each_is_to_be_checked_on_its_own(benchmark):
-    with pytest.raises(ValueError, match="^id: expected an id of a single environment, got 'expanding/Two'"):
+    with pytest.raises(ValueError, match="^id: expected the id of a single environment, got 'expanding/Two'"):
         check_env("expanding/Two")
 
 

@@ -101,7 +101,7 @@ def test_wrong_arguments():
                 call(wrong)
     assert len(buffers) == 1
     buffers.add(obs)
-    with pytest.raises(RuntimeError, match=r"add: expected at most 1 steps, then begin\(\)"):
+    with pytest.raises(RuntimeError, match=r"add: expected at most 1 steps before the next begin\(\)"):
         buffers.add(obs)
     for wrong in ([4], [-1], [[0]], [0.5], "x", [2**70]):
         with pytest.raises((TypeError, ValueError), match="index: expected"):

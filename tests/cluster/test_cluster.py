@@ -815,5 +815,5 @@ def test_actions_that_are_dicts(cluster, walker):
         env.step(np.zeros(NUM, int))
     with pytest.raises(ValueError, match="^actions: expected 6 rows, got 5"):
         env.step({name: part[:5] for name, part in actions.items()})
-    with pytest.raises(ValueError, match=f"^policy: expected None, because no distribution draws {id}'s dict actions"):
+    with pytest.raises(ValueError, match=f"^policy: expected None, because no distribution can draw {id}'s dict"):
         cluster(id, imports=["walker"], policy=policy())

@@ -461,14 +461,14 @@ def test_after_an_environment_raised_it_goes_on(walker):
 
 
 @pytest.mark.parametrize(("said", "error", "message"), [
-    (np.zeros((2, 2)), TypeError, "its call to return a dict with 'params'"),
-    ({"value": np.zeros(2)}, TypeError, "its call to return a dict with 'params'"),
+    (np.zeros((2, 2)), TypeError, "expected it to return a dict with 'params'"),
+    ({"value": np.zeros(2)}, TypeError, "expected it to return a dict with 'params'"),
     ({"params": np.zeros((2, 3))}, ValueError, r"params of shape \(2, 2\), got \(2, 3\)"),
     ({"params": np.zeros(2)}, ValueError, r"params of shape \(2, 2\), got \(2,\)"),
     ({"params": np.full((2, 2), np.nan)}, ValueError, "params without NaN"),
     ({"params": np.zeros((2, 2)), "value": np.zeros(3)}, ValueError, "2 rows of value"),
     ({"params": np.zeros((2, 2)), "value": 0.0}, ValueError, "2 rows of value"),
-    ({"params": np.zeros((2, 2)), "reward": np.zeros(2)}, ValueError, "names that rollouts do not use themselves"),
+    ({"params": np.zeros((2, 2)), "reward": np.zeros(2)}, ValueError, "names that rollouts do not already use"),
 ])
 def test_policies_that_say_something_else(said, error, message, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)

@@ -215,7 +215,7 @@ BAD_PCG64 = [({"state": 0, "inc": 0}, "expected a PCG64 with an odd increment, g
              ({"state": 1, "inc": -1}, "expected the state of PCG64, got"), ({"state": 1}, "expected the state of"),
              ({"state": 0.5, "inc": 1}, "expected the state of"), (None, "expected the state of PCG64")]
 # since 2.5, NumPy refuses it
-OUT_OF_RANGE = "expected (an MT19937 at 0 to 624|the state of MT19937), got"
+OUT_OF_RANGE = "expected (MT19937 position 0 to 624|the state of MT19937), got"
 BAD_KEYS = [(ZEROS, 624, "expected an MT19937 with a nonzero key, got"),
             (b"\xff\xff\xff\x7f" + ZEROS[4:], 624, "expected an MT19937 with a nonzero key"),
             (ZEROS[4:] + b"abcd", 625, OUT_OF_RANGE), (ZEROS[4:] + b"abcd", -1, OUT_OF_RANGE),
@@ -466,10 +466,10 @@ def test_damaged_files_are_refused(tmp_path):
     with started(cypool.make("CartPole-v1")) as other:
         other.save().save(tmp_path / "state")
         cypool.history(other).save(tmp_path / "history")
-        for name, got in (("history", "a history, which cypool.load_history reads"), ("empty", "nothing: it is empty")):
+        for name, got in (("history", "a history, which cypool.load_history reads"), ("empty", "no data")):
             with pytest.raises(ValueError, match=f"^path: .*{name}: expected a state .*, got {got}"):
                 cypool.load_state(tmp_path / name)
-        for name, got in (("state", "a state, which cypool.load_state reads"), ("empty", "nothing: it is empty")):
+        for name, got in (("state", "a state, which cypool.load_state reads"), ("empty", "no data")):
             with pytest.raises(ValueError, match=f"^path: expected a history .*, got {got}"):
                 cypool.load_history(tmp_path / name, other)
         (tmp_path / "state").write_bytes(b"cypool state 7\n" + bytes(99))

@@ -85,7 +85,7 @@ def test_info_that_does_not_pickle_costs_its_own_row(info, message):
 @pytest.mark.parametrize("observation, info, message, host", of_hosts([
     (None, list, r"TypeError: info: expected a dict, got \[\]"),
     (None, lambda: 5, "TypeError: info: expected a dict, got 5"),
-    (None, itself, "ValueError: info: expected dicts nested at most 100 deep"),
+    (None, itself, "ValueError: info: expected dicts nested at most 100 levels deep"),
     ({"small": np.array([300, 1])}, None, "ValueError: observation 'small': expected values that fit .*uint8"),
     ({"small": [-1, 1]}, None, "ValueError: observation 'small': expected values that fit .*uint8"),
     ({"small": [0.5, 1]}, None, "ValueError: observation 'small': expected values that fit .*uint8"),

@@ -132,7 +132,7 @@ def test_texts_equal_gymnasium_and_fit_their_box(kind, host, length):
 @pytest.mark.parametrize("said, error, message", [
     ({"text": "é" * 7}, ValueError, r"observation 'text': text: expected at most 12 bytes of UTF-8"),
     ({"long": "x" * 513}, ValueError, r"observation 'long': text: expected at most 512 bytes"),
-    ({"text": "a\0"}, ValueError, "observation 'text': text: expected .* without a zero at the end"),
+    ({"text": "a\0"}, ValueError, "observation 'text': text: expected .* without a trailing zero byte"),
     ({"text": "\ud800"}, ValueError, "observation 'text': .*surrogates"),
     ({"text": b"abc"}, TypeError, "observation 'text': expected a str, as in the observation space, got b'abc'"),
     ({"text": None}, TypeError, "observation 'text': expected a str"),

@@ -134,7 +134,7 @@ cdef class Forgotten(Env):
         obs_row[int64_t](out, 0)[0] = 1
         return 0
 """)
-    with pytest.raises(ContractError, match=r"expected the module .* to call import_cypool\(\)"):
+    with pytest.raises(ContractError, match=r"expected the module .* to check which .* call import_cypool\(\)"):
         check_env(id)
 
 

@@ -98,7 +98,7 @@ def test_info_without_the_package_of_a_family_says_the_rest(run_forked, id, pack
                       f"sys.exit(main(['info', {id!r}]))")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
-    assert said.startswith(id) and "spaces not known: " in said and "pip install" in said
+    assert said.startswith(id) and "spaces unknown: " in said and "pip install" in said
     assert f"`cypool check {id}`" in said and "class cypool.envs." in said
     # MuJoCo's module cannot be imported, so the family describes the robot
     assert not said.removeprefix(id).startswith(" spaces")
@@ -297,7 +297,7 @@ def test_requirements_are_those_of_users():
     (["check", "Catch-v0", "--only", "parity"], "registered without a reference"),
     (["check", "Pong-v5", "--only", "parrot"], "--only: expected one of 'parity', 'contract', got 'parrot'"),
     (["info", "Xyzzy-v0"], "no environment 'Xyzzy-v0'; `cypool list` or list_all_envs() shows all ids"),
-    (["new", "My-Env"], "name: expected a package name in lower case"),
+    (["new", "My-Env"], "name: expected a lowercase package name"),
     (["bench", "CartPole-v1", "--rounds", "0"], "--rounds: expected 1 to 10000, got 0"),
     (["bench", "CartPol-v1"], "id: no environment 'CartPol-v1' (did you mean CartPole-v"),
     (["bench", "CartPole-v1", "--env", "Pong-v5"], "--env: expected either ID or --env"),

@@ -218,7 +218,7 @@ def test_a_cache_of_strangers(whose, tmp_path, monkeypatch):
     else:
         monkeypatch.setattr(os, "geteuid", lambda: 54321)
     with pytest.raises(cypool.CompileError, match=r"CYPOOL_CACHE: expected a folder that belongs to you or root and "
-                                                  r".*, got .* of user \d+ with mode \d+ \(you are user \d+\)"):
+                                                  r".*, got .* owned by user \d+ with mode \d+ \(you are user \d+\)"):
         load("def f():\n    return 1\n")
     assert list(tmp_path.iterdir()) == []
 

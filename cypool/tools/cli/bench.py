@@ -17,11 +17,11 @@ def declare(parser: Parser) -> None:
                help="size of asynchronous batches (default: half of the environments)")
     parser.add("--threads", type=int, metavar="N", help="default: the number of usable CPUs")
     parser.add("--seconds", type=float, metavar="S", default=0.5, help="length of a sample (default: %(default)s)")
-    parser.add("--rounds", type=int, metavar="N", default=9, help="samples of each candidate (default: %(default)s)")
+    parser.add("--rounds", type=int, metavar="N", default=9, help="samples per candidate (default: %(default)s)")
     parser.add("--peers", default="", help="'all', 'none', or some of loop, sync-vector, async-vector, numpy-vector, "
                                            "ale, rollout, batch, envpool, separated by commas")
     parser.add_options()
-    parser.add("--json", metavar="FILE", help="write the result with all samples")
+    parser.add("--json", metavar="FILE", help="write the result, including all samples")
     parser.add("--plot", metavar="FILE", help="plot the result: .png, .svg or .pdf")
     parser.add("--verbose", action="store_true", help="show the candidates' stderr")
 

@@ -241,7 +241,7 @@ def requirements() -> list[tuple[str, str, str]]:
 
 
 def _data() -> Lines:
-    """Data of families."""
+    """Family data."""
     from cypool.envs import FAMILIES
 
     for family in FAMILIES:
@@ -300,11 +300,11 @@ def _mujoco() -> Lines:
         yield "ok", f"{version} in {folder}"
     else:
         yield ("warning", f"{version} in {folder}; this version was not compared with the reference packages",
-               f"{', '.join(mujoco_version.COMPARED)} were")
+               f"versions that were: {', '.join(mujoco_version.COMPARED)}")
 
 
 def _lanes() -> Lines:
-    """Lanes of MuJoCo."""
+    """MuJoCo lanes."""
     if find_spec("mujoco") is None:
         yield "optional", "not needed: MuJoCo is not installed", 'pip install "cypool[mujoco]"'
         return
@@ -334,7 +334,7 @@ def _opengl() -> Lines:
         yield ("warning", f"robots cannot be rendered: {why[0]}",
                "apt install libegl1 libgl1-mesa-dri, or libosmesa6; not needed for stepping")
     else:
-        yield "ok", f"{done.stdout.strip()} draws"
+        yield "ok", f"rendering uses {done.stdout.strip()}"
 
 
 def _ray() -> Lines:

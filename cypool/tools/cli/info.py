@@ -137,7 +137,7 @@ def _show(facts: dict[str, Any], reference: str, compared: str) -> None:
         print_text(summary)
     rows = []
     if facts["needs"]:
-        rows.append(("spaces", f"not known: {facts['needs']}"))
+        rows.append(("spaces", f"unknown: {facts['needs']}"))
     else:
         rows += [("observation" if name == "observation" else f"observation {name}", part)
                  for name, part in facts["observation"].items()]

@@ -53,7 +53,7 @@ def run(id: str, milliseconds: float | None, purpose: str, max_envs: int, option
         rest = max(1, cpus.available() - best.num_threads)
         torch = f"environments are stepped while the learner works: torch.set_num_threads({rest}) on a CPU"
     else:
-        torch = ("environments and learner take turns, so PyTorch can use all CPUs: "
+        torch = ("the environments and the learner take turns, so PyTorch can use all CPUs: "
                  f"torch.set_num_threads({cpus.available()}). For small networks, torch.set_num_threads(1) is fastest")
     if as_json:
         print_json({"id": id, "for": goal, "learner_ms": milliseconds, "best": best._asdict(), "line": line,

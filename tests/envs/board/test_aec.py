@@ -59,7 +59,7 @@ def test_illegal_action_is_refused():
     env.reset()
     for _ in range(6):
         env.step(3)
-    for wrong, message in ((3, "actions: expected a legal action of player_0 in row 0"), (7, "actions: expected"),
+    for wrong, message in ((3, "actions: expected a legal action for player_0 in row 0"), (7, "actions: expected"),
                            (None, "action: expected an action for player_0, got None"),
                            ([1], "action: expected an integer")):
         with pytest.raises((TypeError, ValueError), match=message):

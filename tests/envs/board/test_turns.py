@@ -183,7 +183,7 @@ def test_opponent_that_is_wrong_is_refused(given, message):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("view, whose", [("mover", ""), ("single", ""), ("players", " of player_1")])
+@pytest.mark.parametrize("view, whose", [("mover", ""), ("single", ""), ("players", " for player_1")])
 def test_illegal_action_is_an_error_before_anything_is_stepped(mode, view, whose):
     env = made("board/tic_tac_toe-v0", view=view, autoreset_mode=mode, seat=0)
     env.step(np.full((3, 2) if view == "players" else 3, 4))

@@ -314,7 +314,7 @@ test_bad_input = refuses([
     ("WalkerWalk-v1", {"randomize": {"nose": (1, 2)}}, ValueError, "randomize: expected mjModel fields"),
     ("WalkerWalk-v1", {"randomize": {"geom_friction": (1.5, 0.5)}}, ValueError,
      r"randomize\[.geom_friction.\]: expected low to be at most high, got 1.5 and 0.5"),
-    ("WalkerWalk-v1", {"seed": 2**32}, ValueError, "seed: expected at least 0, at most 4294967295"),
+    ("WalkerWalk-v1", {"seed": 2**32}, ValueError, "seed: expected at least 0 and at most 4294967295"),
 ])
 
 

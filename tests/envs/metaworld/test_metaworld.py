@@ -285,7 +285,7 @@ test_wrong_options = refuses([
 
 
 def test_wrong_seeds():
-    with pytest.raises(ValueError, match="^seed: expected at least 0, at most 4294967295"):
+    with pytest.raises(ValueError, match="^seed: expected at least 0 and at most 4294967295"):
         cypool.make("Meta-World/reach-v3", seed=2**32)
 
 

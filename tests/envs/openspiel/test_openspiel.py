@@ -150,7 +150,7 @@ def test_contract(short_name, options):
     check_env(f"openspiel/{short_name}-v0", num_steps=40, **LOSES, **options)
 
 
-@pytest.mark.parametrize("view, whose", [("mover", ""), ("single", ""), ("players", " of player_1")])
+@pytest.mark.parametrize("view, whose", [("mover", ""), ("single", ""), ("players", " for player_1")])
 def test_illegal_action_is_an_error_before_anything_is_stepped(view, whose):
     env = made("tic_tac_toe", view=view, seat=0, num_envs=3)
     env.step(np.full((3, 2) if view == "players" else 3, 4))
@@ -165,7 +165,7 @@ def test_illegal_action_where_all_move_is_an_error_before_anything_is_stepped():
     env = made("goofspiel", num_envs=2, num_cards=4)
     env.step([[0, 1], [2, 3]])
     before = env.save()
-    with pytest.raises(ValueError, match=r"actions: expected a legal action of player_1 in row 1: 0, 1, 2; got 3"):
+    with pytest.raises(ValueError, match=r"actions: expected a legal action for player_1 in row 1: 0, 1, 2; got 3"):
         env.step([[1, 0], [0, 3]])
     assert env.save().rows == before.rows
 
@@ -510,7 +510,7 @@ def test_players_who_move_at_once_are_asked_again_if_one_is_wrong():
     env.reset(seed=0)
     for action in (0, 1, 1):
         env.step(action)
-    with pytest.raises(ValueError, match="expected a legal action of player_1 in row 0: 0, 2; got 1"):
+    with pytest.raises(ValueError, match="expected a legal action for player_1 in row 0: 0, 2; got 1"):
         env.step(1)
     assert env.agent_selection == "player_0" and env.observe("player_0")["action_mask"].tolist() == [0, 1, 1]
     for action in (1, 0):

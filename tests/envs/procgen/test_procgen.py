@@ -196,7 +196,7 @@ def test_seeds():
     fresh = {int(started("leaper", seed=None).save().rows[0]["own"][2]) for _ in range(3)}
     assert len(fresh) == 3
     for seed in (-1, 2**31):
-        with pytest.raises(ValueError, match="seed: expected at least 0, at most 2147483647 for every env"):
+        with pytest.raises(ValueError, match="seed: expected at least 0 and at most 2147483647 for every env"):
             env.reset(seed=[0, 1, seed])
 
 
