@@ -118,8 +118,8 @@ def test_no_mujoco_is_an_import_error(monkeypatch):
 @pytest.mark.parametrize("version, message", [
     ("2.3.7", r"expected mujoco 3\.3\.0 or later, found 2\.3\.7: pip install"),
     ("3.2.7", r"expected mujoco 3\.3\.0 or later, found 3\.2\.7: pip install"),
-    ("4.0.0", r"mujoco 4\.0\.0 incorrectly factorizes a matrix in its Newton solver, which 4\.0\.1 fixes: pip uninstall "
-     r'-y mujoco mujoco-core mujoco-studio && pip install "mujoco>=3\.3\.0,!=4\.0\.0,<4\.1"$'),
+    ("4.0.0", r"mujoco 4\.0\.0 incorrectly factorizes a matrix in its Newton solver, which 4\.0\.1 fixes: pip "
+     r'uninstall -y mujoco mujoco-core mujoco-studio && pip install "mujoco>=3\.3\.0,!=4\.0\.0,<4\.1"$'),
 ])
 def test_a_version_that_will_not_do_is_an_import_error(package, version, message):
     package(version)
