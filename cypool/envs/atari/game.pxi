@@ -113,7 +113,7 @@ def game_facts(task):
     """Returns the `Facts` of a game.
 
     Raises:
-        ValueError: `task` is no game, or its ROM is missing or not the one ALE knows.
+        ValueError: `task` is not a game, or its ROM is missing or not the one that ALE knows.
     """
     path = roms.rom_path(task)
     cdef string rom = str(path).encode()
@@ -177,7 +177,7 @@ cdef class Atari(Env):
     Action: One of the game's actions; with `continuous`, float32 (radius, angle, fire), where the angle is 0 to the
         right and pi / 2 up. Paddles turn faster with a larger radius.
     Reward: The score gained in the step; with `reward_clip`, its sign.
-    Terminated: The game is over; with `episodic_life` also when a life is lost.
+    Terminated: When the game is over; with `episodic_life`, also when a life is lost.
     Info: `lives` int32; with `raw_reward`, `reward` float32, never clipped; with `game_over`, `terminated` int32, 1 if
         the game is over; with `ram`, `ram` uint8 (128,); with `frame_numbers`, `frame_number`, since the emulator was
         seeded, and `episode_frame_number`, since the game began: int32; with `zero_discount_on_life_loss`, `discount`

@@ -34,7 +34,7 @@ def pool_frames(a, b, table, *, simd=2):
             same.
 
     Returns:
-        A new uint8 array of the shape of `a`: `maximum(table[a], table[b])`.
+        A new uint8 array with the shape of `a`: `maximum(table[a], table[b])`.
 
     Raises:
         TypeError: An argument is of the wrong type.
@@ -44,7 +44,7 @@ def pool_frames(a, b, table, *, simd=2):
     check_bytes("b", b)
     check_bytes("table", table)
     if b.shape != a.shape:
-        raise ValueError(f"b: expected the shape of a, {a.shape}, got {b.shape}")
+        raise ValueError(f"b: expected the same shape as a, {a.shape}, got {b.shape}")
     if table.shape != (256,):
         raise ValueError(f"table: expected shape (256,), got {table.shape}")
     out = np.empty(a.shape, np.uint8)

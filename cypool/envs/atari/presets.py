@@ -21,7 +21,7 @@ class PackageQuirks(NamedTuple):
         emulator_limits: The emulator counts an episode's frames, including those of its reset; otherwise only frames of
             steps count.
         repeats_image: If a game ends before the second-to-last frame of a step, the previous step's image is repeated.
-        limit_hides_end: An end in the last step of the time limit is reported as truncation only.
+        limit_hides_end: An episode that ends in the last step of the time limit is only reported as truncated.
         rows: Maximum number of rows of a screen to show.
     """
 

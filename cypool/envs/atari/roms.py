@@ -69,13 +69,13 @@ def rom_path(task: str) -> Path:
         raise ValueError(f"task: expected one of the games in cypool.envs.atari.roms.TASKS, got {task!r}{hint}")
     folder = folder_of("ale_py")
     if folder is None:
-        raise ValueError(f"task: the ROM of {task!r} is part of ale-py, which is not installed: "
+        raise ValueError(f"task: the ROM for {task!r} is part of ale-py, which is not installed: "
                          'pip install "cypool[atari]"')
     from pathlib import Path
 
     path = Path(folder, "roms", f"{task}.bin")
     if not path.is_file():
-        raise ValueError(f"task: the ROM of {task!r} is not at {path}: reinstall ale-py")
+        raise ValueError(f"task: the ROM for {task!r} is not at {path}: reinstall ale-py")
     return path
 
 

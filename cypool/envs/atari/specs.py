@@ -78,8 +78,8 @@ OPTIONS = {
                                                  "life was lost or the episode is over, else 1."),
     "reward_clip": boolean(None, "Clips rewards to their sign: -1, 0 or 1."),
     "use_fire_reset": boolean(None, "Presses fire at the end of a reset, in games that use it."),
-    "img_height": integer(84, -_MOST, _MOST, "Height of an observation, at most that of the screen."),
-    "img_width": integer(84, -_MOST, _MOST, "Width of an observation, at most that of the screen."),
+    "img_height": integer(84, -_MOST, _MOST, "Height of an observation, no greater than the screen's."),
+    "img_width": integer(84, -_MOST, _MOST, "Width of an observation, no greater than the screen's."),
     "gray_scale": boolean(True, "Whether images are grayscale instead of color."),
     "channels_last": boolean(None, "Puts color channels last; otherwise an image is three planes."),
     "repeat_action_probability": number(None, 0, 1, "Probability, at each frame, that the console repeats the "

@@ -50,7 +50,7 @@ def package_env(game: str, obs_type: str, auto_reset: bool, static: tuple[int, .
 
 
 def static_of(options: Mapping[str, Any]) -> tuple[str, tuple[int, ...]]:
-    """Returns which game options belong to, and the package's static parameters among them."""
+    """Returns the game that options belong to, and the options that are static parameters in the package."""
     game = "Craftax-Classic" if "zombie_health" in options else "Craftax"
     return game, tuple(options[name] for name in _STATIC[game])
 
@@ -227,4 +227,4 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     limit = options.get("max_episode_steps")
     theirs = References([functools.partial(Reference, ours.env_spec, index, limit) for index in range(ours.num_envs)],
                         autoreset_mode=ours.metadata["autoreset_mode"])
-    return theirs, f"craftax {VERSION}, one environment a call, jitted by JAX {JAX_VERSION}"
+    return theirs, f"craftax {VERSION}, one environment per call, jitted by JAX {JAX_VERSION}"

@@ -109,8 +109,8 @@ def classic(options: dict[str, Any]) -> EnvSpec:
     max_attribute=integer(5, 1, 100, "Maximum level of dexterity, strength and intelligence."),
     god_mode=boolean(False, "Lets the player walk through everything, change floors at will, and never die."),
     max_melee_mobs=_slots(3, "creatures that attack at close range"), max_passive_mobs=_slots(3, "peaceful creatures"),
-    max_ranged_mobs=_slots(2, "creatures that shoot"), max_mob_projectiles=_slots(3, "projectiles of creatures"),
-    max_player_projectiles=_slots(3, "projectiles of the player"), **_FLOW)
+    max_ranged_mobs=_slots(2, "creatures that shoot"), max_mob_projectiles=_slots(3, "creatures' projectiles"),
+    max_player_projectiles=_slots(3, "the player's projectiles"), **_FLOW)
 def full(options: dict[str, Any]) -> EnvSpec:
     return _spec(options, 43, 8268, (130, 110), 67)
 

@@ -70,7 +70,7 @@ cdef class Quadruped(ControlTask):
             self.target, self.floor = self.site("target"), self.geom("floor")
 
     def _sensors(self, kind, other):
-        """Returns the positions in sensordata of all values of two types of sensors."""
+        """Returns the indices in sensordata of all values from two types of sensors."""
         return [self.model.sensor_adr[k] + i for k in range(self.model.nsensor)
                 if self.model.sensor_type[k] in (kind, other) for i in range(self.model.sensor_dim[k])]
 

@@ -131,7 +131,7 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     domain = next(name for name in DOMAINS if _is_of(path, name, task))
     options = {name: value for name, value in options.items() if name != "task"}
     if "max_episode_steps" in options:
-        raise ValueError(f"max_episode_steps: expected a time_limit instead, got {shown(options['max_episode_steps'])}")
+        raise ValueError(f"max_episode_steps: expected time_limit instead, got {shown(options['max_episode_steps'])}")
     theirs = References([partial(_make, ours, domain, task, seed + k, options) for k in range(ours.num_envs)],
                         autoreset_mode=ours.metadata["autoreset_mode"])
     return theirs, f"{domain}-{task} of dm_control {version('dm_control')}"
@@ -185,7 +185,7 @@ class References(SyncVectorEnv):
     np_random: Any = None
 
     def choose(self, actions: Any) -> Any:
-        """Scales random actions so that they do not make the simulation unstable: those of lqr have no limits."""
+        """Scales random actions so that they do not make the simulation unstable: lqr's actions have no limits."""
         space: Any = self.single_action_space
         return actions / 1e10 if space.high.max() >= 1e10 else actions
 

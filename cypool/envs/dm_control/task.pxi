@@ -289,7 +289,7 @@ cdef class ControlTask(SimulationInLanes):
         stream = {"bit_generator": "MT19937", "state": {"key": np.frombuffer(key, "<u4"), "pos": pos}}
         stream = check_stream("random", stream, np.random.MT19937)
         if type(written) is not bytes or len(written) != len(self.variation.contents()):
-            raise ValueError(f"expected the model fields that the task writes, got {shown(written)}")
+            raise ValueError(f"expected the model fields that the task writes to, got {shown(written)}")
         episode = check_state(episode, *[float] * <Py_ssize_t>self.episode.size())
         spare = check_float("spare", spare, -sys.float_info.max, sys.float_info.max)
         return stream, check_bool("has_spare", has_spare), spare, written, episode

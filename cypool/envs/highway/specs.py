@@ -56,7 +56,7 @@ class Parking(NamedTuple):
     """A space in a parking lot.
 
     Attributes:
-        weights: Weights of the differences of positions, velocities and headings.
+        weights: Weights of the differences in position, velocity and heading.
         success: The sum below which the goal is reached.
     """
 

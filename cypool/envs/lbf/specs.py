@@ -90,7 +90,7 @@ def levels_of(options: dict[str, Any]) -> dict[str, list[int]]:
     """Returns the levels of each player and food item, by option; none if `max_food_level` is None.
 
     Raises:
-        ValueError: Their number differs from that of players or foods, or a lowest level is above the highest.
+        ValueError: There are not as many as players or food items, or a lowest level is above the highest.
     """
     levels: dict[str, list[int]] = {}
     for kind, count_name in (("player", "players"), ("food", "max_num_food")):

@@ -96,7 +96,7 @@ def change(env: Pool, *, terminate_on_success: bool | None = None, sample_tasks_
 def evaluate(agent: Agent, env: Pool, num_episodes: int = 50) -> Evaluation:
     """Counts how often an agent succeeds: `metaworld.evaluation.evaluation`.
 
-    Each task is played until it has ended `num_episodes` times, and an episode ends with success. Afterwards, episodes
+    Each task is played until `num_episodes` of its episodes have ended; success ends an episode. Afterwards, episodes
     end as they did before.
 
     Args:
@@ -177,7 +177,7 @@ def _check_pool(env: Pool) -> None:
     if mode != "SameStep":
         raise ValueError(f"env: expected a pool with autoreset_mode='SameStep', got {shown(mode)}")
     if not env.env_spec.id.startswith(("Meta-World/", "MetaWorld/")):
-        raise ValueError(f"env: expected a pool of Meta-World's tasks, got {shown(env.env_spec.id)}")
+        raise ValueError(f"env: expected a pool of Meta-World tasks, got {shown(env.env_spec.id)}")
 
 
 def _clipped(env: Pool, actions: Any) -> Any:

@@ -128,8 +128,8 @@ cdef class Sawyer(SimulationInLanes):
     `EnvError` of this environment, as does a state for which the package has no reward.
 
     Observation: float64 (39,): position and opening of the hand, positions and rotations of the objects (14 numbers);
-        the same for the previous step; the goal (3). With `use_one_hot`, the task follows, and with
-        `recurrent_info_in_obs` the last action, reward and end; the dtype is then float32.
+        the same for the previous step; the goal (3). `use_one_hot` appends the task, and `recurrent_info_in_obs` the
+        last action, the reward and whether the episode ended; with either, the dtype is float32.
     Action: float32 (4,) in [-1, 1]: the movement of the hand, and the force of the gripper.
     Reward: 0 to 10, 10 for success.
     Terminated: On success if `terminate_on_success` is True, else never.
@@ -360,9 +360,9 @@ cdef class Sawyer(SimulationInLanes):
             state, num_remembered=REMEMBERED, num_numbers=self.goals.size(), num_ordered=self.order.size(),
             num_goals=self.num_goals, num_statistics=self.normalization.statistics.size(), is_fresh=self.is_fresh)
         if not self.normalization.can_be(statistics):
-            raise ValueError("expected statistics with counts above 0 and variances of at least 0")
+            raise ValueError("expected statistics with positive counts and nonnegative variances")
         if type(written) is not bytes or len(written) != len(self.variation.contents()):
-            raise ValueError("expected the model fields that the arm writes")
+            raise ValueError("expected the model fields that the arm writes to")
         return self.check_info(info), episode, goals, order, rest, statistics, written
 
     cdef int load_own(self, object checked) except -1:

@@ -83,7 +83,7 @@ struct Episode {
     double height = 0;        // for version 1 of the rewards: the object's at first,
     double limit = 0;         // and how far it was, or may be, from the goal
 };
-static_assert(sizeof(Episode) == REMEMBERED * sizeof(double), "numbers alone: it is saved as they are");
+static_assert(sizeof(Episode) == REMEMBERED * sizeof(double), "it is saved as doubles: no other members");
 
 class Arm : public Episode {
 public:

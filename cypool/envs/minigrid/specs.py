@@ -45,22 +45,22 @@ SHARED = {
         '`OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper`; "full", "symbolic" or "rgb", the whole grid as in '
         '`FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper`. "flat": the whole observation as one array, as '
         "in `FlatObsWrapper`; not for BabyAI.")),
-    "action_prob": number(None, 0, 1, "As `StochasticActionWrapper(prob)`: the probability that the chosen action is "
-                                      "taken; None: 1."),
+    "action_prob": number(None, 0, 1, "The probability that the chosen action is taken, as with "
+                                      "`StochasticActionWrapper(prob)`; None: 1."),
     "random_action": integer(None, 0, 6, "The action taken otherwise; None: a random one."),
-    "no_death_types": Option((), _check_types, "As `NoDeath`: types of cells that do not end the episode, such as "
-                                               '("lava",).'),
+    "no_death_types": Option((), _check_types, 'Types of cells that do not end the episode, such as ("lava",), as '
+                                               "with `NoDeath`."),
     "death_cost": number(-1.0, -1e9, 1e9, "Added to the reward in cells of these types."),
     "obs_tile_size": integer(8, 1, 256, 'Width and height of a cell in "rgb" and "rgb_partial". The first pool with a '
                                         "given size draws the tiles, which takes 1.5 s at 256."),
-    "view_size": optional(_check_view, 'As `ViewSizeWrapper`: size of the view in "partial", "onehot" and "flat"; '
-                                       "None: `agent_view_size`."),
-    "image_only": boolean(False, "As `ImgObsWrapper`: the observation is the image alone."),
+    "view_size": optional(_check_view, 'Size of the view in "partial", "onehot" and "flat", as with '
+                                       "`ViewSizeWrapper`; None: `agent_view_size`."),
+    "image_only": boolean(False, "The observation is the image alone, as with `ImgObsWrapper`."),
     "goal_direction": choice(None, GOAL_DIRECTIONS, (
-        'As `DirectionObsWrapper(type)`: "slope", "angle" or "angle_atan2" adds `goal_direction` to the observation; '
+        '"slope", "angle" or "angle_atan2" adds `goal_direction` to the observation, like `DirectionObsWrapper(type)`; '
         "only for levels that have a goal.")),
-    "bonus": choice(None, BONUSES, 'As `ActionBonus` ("action") or `PositionBonus` ("position"): adds 1 / '
-                                   "sqrt(visits) to the reward."),
+    "bonus": choice(None, BONUSES, 'Adds 1 / sqrt(visits) to the reward, like `ActionBonus` ("action") or '
+                                   '`PositionBonus` ("position").'),
     "bonus_scale": number(1.0, -1e9, 1e9, 'Factor of the bonus; must be 1 unless the bonus is "position".')}
 
 

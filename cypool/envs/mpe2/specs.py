@@ -45,7 +45,7 @@ SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
     "SimpleTag": (("adversary", "agent"), {
         **_counts("Number of agents, adversaries and obstacles.", num_good=1, num_adversaries=3),
         **_counts("Number of agents, adversaries and obstacles.", 0, num_obstacles=2),
-        "curriculum_stage": _stage("0 or 1: agents are slower, by a half or a quarter; None or 2: full speed."),
+        "curriculum_stage": _stage("Speed of the agents. 0: half; 1: three quarters; None or 2: full."),
         "terminate_on_success": _success("all agents are caught"), **_NEIGHBORS}),
     "SimpleAdversary": (("adversary", "agent"), {
         "N": integer(2, 1, 100, "Number of agents and of landmarks."), **_NEIGHBORS}),

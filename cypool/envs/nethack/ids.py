@@ -10,7 +10,7 @@ FAMILY = Family(
     download="cypool.envs.nethack.library",
     reference="nle 1.3.0",
     reference_package="nle",
-    fidelity="everything, given the clock of an episode",
+    fidelity="everything, if an episode's clock is the same",
     smoke_ids=("NetHackScore-v0",),
     terminal="cypool.envs.nethack.terminal:play")
 

@@ -69,10 +69,10 @@ inline void* realloc(void* given, size_t size) {
 
 // ---- ways out
 
-inline void exit(int) { fail("it ends the process"); }
+inline void exit(int) { fail("it tried to end the process"); }
 inline void abort() { fail("a panic"); }
 inline void throws() { fail("a C++ exception"); }
-inline void unexpected() { fail("it calls a forbidden function"); }
+inline void unexpected() { fail("it called a forbidden function"); }
 inline void error(const char* format, ...) {
     char text[sizeof(Head::failure)];
     va_list args;
@@ -150,7 +150,7 @@ inline size_t put(Stream* stream, const void* bytes, size_t count) {
     File* const file = stream->file;
     if (stream->discards || file == nullptr) return count;
     if (stream->appends) stream->position = file->size;
-    if (count > ARENA_BYTES || stream->position > ARENA_BYTES) fail("it writes a file that is too long");
+    if (count > ARENA_BYTES || stream->position > ARENA_BYTES) fail("it wrote a file that is too long");
     const size_t end = stream->position + count;
     if (end >= file->capacity) {
         file->capacity = 2 * end + 256;
@@ -319,7 +319,7 @@ inline int fscanf(Stream* stream, const char* format, ...) {
     }
     char with_end[200];
     const int written = std::snprintf(with_end, sizeof with_end, "%s%%n", format);
-    if (written >= static_cast<int>(sizeof with_end) || conversions >= MOST) fail("it reads an unknown format");
+    if (written >= static_cast<int>(sizeof with_end) || conversions >= MOST) fail("it read text in an unknown format");
     int end = -1;
     void* p[MOST] = {};
     va_list args;
@@ -410,7 +410,7 @@ inline struct passwd* getpwuid(uid_t) {
 inline void qsort(void* items, size_t count, size_t size, int (*compare)(const void*, const void*)) {
     auto* const all = static_cast<char*>(items);
     char item[256];
-    if (size > sizeof item) fail("it sorts too much data");
+    if (size > sizeof item) fail("it tried to sort items that are too large");
     for (size_t k = 1; k < count; ++k) {
         size_t low = 0, high = k;
         while (low < high) {

@@ -90,8 +90,8 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         view=unchecked(None, 'The contents of a row: "mover", the player to move; "players", all players, as agents; '
                              '"single", one player, with opponents in the environment. None: "mover", or "players" for '
                              "simultaneous moves."),
-        seat=unchecked(None, 'The player of the view "single": a number, "random" (the default), or "alternate", all '
-                             "in turn."),
+        seat=unchecked(None, 'The player in the view "single": a number; "random" (the default); or "alternate", '
+                             "all in turn."),
         opponent=unchecked(None, OPPONENT), simulations=unchecked(None, SIMULATIONS),
         illegal=ILLEGAL)
     def game(options: dict[str, Any], given: dict[str, Any]) -> EnvSpec:

@@ -33,7 +33,7 @@ def play_level(env: Any, level_seed: ArrayLike, env_id: ArrayLike | None = None)
         RuntimeError: An environment is in flight or was never reset.
     """
     if "restrict_themes" not in env.env_spec.options:
-        raise ValueError(f"env: expected a pool of Procgen's environments, got {env.env_spec.id}")
+        raise ValueError(f"env: expected a pool of Procgen environments, got {env.env_spec.id}")
     state = env.save(env_id)
     given = [level_seed] * len(state) if hasattr(type(level_seed), "__index__") and not isinstance(
         level_seed, np.ndarray) else check_list("level_seed", level_seed, "an int or a sequence of ints")

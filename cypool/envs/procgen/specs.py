@@ -32,7 +32,7 @@ _INFO = {"level_seed": Array((), np.int32), "prev_level_seed": Array((), np.int3
     restrict_themes=boolean(False, "Makes all objects of a kind look the same."),
     use_generated_assets=boolean(False, "Generates pictures from random shapes."),
     paint_vel_info=boolean(False, "Draws the player's velocity, in games where it has one."),
-    debug_mode=integer(0, 0, 15, "In coinrun, 2 removes pits, 4 crates and 8 heights; sums remove several."),
+    debug_mode=integer(0, 0, 15, "In coinrun, 2 removes pits, 4 crates, and 8 height differences; sums combine these."),
     channel_first=boolean(False, "Returns pictures as (3, 64, 64)."),
     batch_seeds=boolean(False, "Makes environment i of a pool with seed s match environment i of a procgen batch with "
                                "`rand_seed` s, instead of a batch of one with `rand_seed` s + i."),

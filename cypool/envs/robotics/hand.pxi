@@ -274,7 +274,7 @@ cdef class Manipulate(Hand):
             attempts += 1
             if attempts == HAND_MOST_ATTEMPTS:
                 raise RuntimeError("expected the object to stay on the palm, but it fell in "
-                                   f"{HAND_MOST_ATTEMPTS} attempts")
+                                   f"all {HAND_MOST_ATTEMPTS} attempts")
         for k in range(3):
             self.goal[k] = self.data.qpos[self.thing + k]
             if self.position == POSITION_RANDOM:

@@ -249,7 +249,7 @@ cdef class RoboticsEnv(SimulationInLanes):
         info, *goals, episode, written = state
         numbers = [float] * <Py_ssize_t>self.goal.size()
         if type(written) is not bytes or len(written) != len(self.variation.contents()):
-            raise ValueError("expected the model fields that the robot writes")
+            raise ValueError("expected the model fields that the robot writes to")
         goals = [check_state(goal, *numbers) for goal in goals]
         return self.check_info(info), goals, self.check_episode(episode), written
 

@@ -25,7 +25,7 @@ class WarehouseLayout(NamedTuple):
     """The cells of a warehouse.
 
     Attributes:
-        highways: Whether each cell is without a place for a shelf: (rows, columns).
+        highways: Whether each cell has no place for a shelf: (rows, columns).
         goals: Columns and rows of goals.
     """
 

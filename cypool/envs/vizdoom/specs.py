@@ -258,7 +258,7 @@ def _wrapper_action(config: Config, pressed: int) -> Any:
 # ---- EnvPool
 
 
-_SIDE = unchecked(84, "Size of an observation, at most that of the config's screen.")
+_SIDE = unchecked(84, "Size of an observation, no larger than the config's screen.")
 
 
 ENVPOOL_OPTIONS = dict(
@@ -299,7 +299,7 @@ def envpool_doom(options: dict[str, Any], read_config: ReadConfig) -> EnvSpec:
         _check_resolution(path, options["screen_resolution"], read_config)
     config = read_config(path, envpool_lines(options, read_config))
     if config.format not in ("CRCGCB", "CBCGCR", "GRAY8", "DOOM_256_COLORS8"):
-        raise ValueError(f"cfg_path: expected a screen_format of planes, CRCGCB or GRAY8, got {config.format}")
+        raise ValueError(f"cfg_path: expected a planar screen_format, such as CRCGCB or GRAY8, got {config.format}")
     _find_files(options, config, "map_id")
     for name, most in zip(("img_height", "img_width"), envpool_size(config, options, read_config), strict=True):
         options[name] = check_int(name, options[name], 1, most)

@@ -222,7 +222,7 @@ def test_shrink_refuses(arguments, error, message):
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"b": PLANE[1:]}, ValueError, r"b: expected the shape of a, \(210, 160\), got \(209, 160\)"),
+        ({"b": PLANE[1:]}, ValueError, r"b: expected the same shape as a, \(210, 160\), got \(209, 160\)"),
         ({"table": np.zeros(128, np.uint8)}, ValueError, r"table: expected shape \(256,\), got \(128,\)"),
         ({"table": np.zeros(256)}, TypeError, r"table: expected dtype uint8, got float64"),
         ({"a": None}, TypeError, r"a: expected a numpy array, got NoneType"),

@@ -313,7 +313,7 @@ test_bad_input = refuses([
     ("WalkerWalk-v1", {"camera_name": "up"}, ValueError, "camera_name: expected a camera"),
     ("WalkerWalk-v1", {"randomize": {"nose": (1, 2)}}, ValueError, "randomize: expected mjModel fields"),
     ("WalkerWalk-v1", {"randomize": {"geom_friction": (1.5, 0.5)}}, ValueError,
-     r"randomize\[.geom_friction.\]: expected low to be at most high, got 1.5 and 0.5"),
+     r"randomize\[.geom_friction.\]: expected low to be no greater than high, got 1.5 and 0.5"),
     ("WalkerWalk-v1", {"seed": 2**32}, ValueError, "seed: expected at least 0 and at most 4294967295"),
 ])
 

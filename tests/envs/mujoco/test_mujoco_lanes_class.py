@@ -1,6 +1,7 @@
 """Lanes against mj_step for what models of legged robots have: every number is compared bit by bit."""
 import numpy as np
 import pytest
+from markers import often_exhaustive
 
 import cypool
 from cypool.envs.shared.lanes.mujoco_lanes import check_machine, make_lanes

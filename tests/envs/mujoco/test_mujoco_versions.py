@@ -118,8 +118,8 @@ def test_no_mujoco_is_an_import_error(monkeypatch):
 @pytest.mark.parametrize("version, message", [
     ("2.3.7", r"expected mujoco 3\.3\.0 or later, found 2\.3\.7: pip install"),
     ("3.2.7", r"expected mujoco 3\.3\.0 or later, found 3\.2\.7: pip install"),
-    ("4.0.0", r"mujoco 4\.0\.0 factorizes a matrix of its Newton solver wrongly, which 4\.0\.1 fixes: pip uninstall -y "
-     r'mujoco mujoco-core mujoco-studio && pip install "mujoco>=3\.3\.0,!=4\.0\.0,<4\.1"$'),
+    ("4.0.0", r"mujoco 4\.0\.0 incorrectly factorizes a matrix in its Newton solver, which 4\.0\.1 fixes: pip "
+     r'uninstall -y mujoco mujoco-core mujoco-studio && pip install "mujoco>=3\.3\.0,!=4\.0\.0,<4\.1"$'),
 ])
 def test_a_version_that_will_not_do_is_an_import_error(package, version, message):
     package(version)
@@ -139,7 +139,7 @@ def test_a_version_that_was_not_compared_is_one_warning(package):
     package("4.9.0")
     folder, version = mujoco_version.find()
     assert version == "4.9.0"
-    with pytest.warns(UserWarning, match=r"^mujoco 4\.9\.0 was not compared with the reference packages; "
+    with pytest.warns(UserWarning, match=r"^mujoco 4\.9\.0 has not been compared with the reference packages; "
                                          r"3\.3\.0, 3\.3\.7, .*, 4\.0\.1 were$") as warned:
         mujoco_version.warn_of(version)
     assert len(warned) == 1

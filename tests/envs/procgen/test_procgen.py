@@ -406,7 +406,7 @@ def test_play_level():
                                   (1.5, TypeError, "level_seed: expected an int or a sequence")):
         with pytest.raises(error, match=message):
             play_level(env, level)
-    with pytest.raises(ValueError, match="env: expected a pool of Procgen's environments, got CartPole-v1"):
+    with pytest.raises(ValueError, match="env: expected a pool of Procgen environments, got CartPole-v1"):
         play_level(cypool.make("CartPole-v1"), 3)
 
 

@@ -362,7 +362,7 @@ public:
         const auto* const inertia = array<double>("body_inertia");
         for (int k = 0; k < o.num_bodies; ++k) {
             refuse_if((m_->body_subtreemass[k] < mjMINVAL) != o.bodies[k].is_massless,
-                      "a body has a mass, or has none");
+                      "some environments have massless bodies where others do not");
             *next++ = m_->body_mass[k];
             *next++ = inverse_subtree_mass(k);
             *next++ = m_->body_subtreemass[k];
@@ -379,7 +379,7 @@ public:
             *next++ = o.dofs[k].is_simple ? simple_inertia[k] : armature[k];
             *next++ = damping(k);
         }
-        refuse_if(has_damping != o.has_damping, "joints have damping, or have none");
+        refuse_if(has_damping != o.has_damping, "only some environments have damping in their joints");
         for (int k = 0; k < o.num_joints; ++k) {
             const int type = o.joints[k].type;
             refuse_if((type == mjJNT_FREE || type == mjJNT_BALL) && stiffness(k) != 0,
@@ -396,13 +396,13 @@ public:
         }
         for (int k = 0; k < o.num_frictions; ++k) {
             const Friction& f = o.frictions[k];
-            refuse_if(!(friction_of(f.dof) > 0), "other joints have friction");
+            refuse_if(!(friction_of(f.dof) > 0), "different joints have friction");
             *next++ = friction_R(f.impedance, dof_weight[f.dof]);
             *next++ = friction_of(f.dof);
         }
         int num_frictions = 0;
         for (int k = 0; k < o.nv; ++k) num_frictions += friction_of(k) != 0;
-        refuse_if(num_frictions != o.num_frictions, "other joints have friction");
+        refuse_if(num_frictions != o.num_frictions, "different joints have friction");
         next = std::copy_n(array<double>("tendon_invweight0"), o.num_tendons, next);
         for (Equality e : o.equalities) {
             inverse_weights(e);

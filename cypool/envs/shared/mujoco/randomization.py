@@ -61,7 +61,7 @@ def check_randomize(model: Any, randomize: Any) -> dict[str, tuple[str, float, f
         place = f"randomize[{name!r}]"
         low, high = (check_float(place, bound, -1e300, 1e300) for bound in (low, high))
         if low > high:
-            raise ValueError(f"{place}: expected low to be at most high, got {low} and {high}")
+            raise ValueError(f"{place}: expected low to be no greater than high, got {low} and {high}")
         checked[name] = (check_choice(place, operation, OPERATIONS), low, high)
     # finds missing fields
     ranges_of(model, checked)
@@ -108,7 +108,7 @@ def _range_of(model: Any, fields: list[Any], key: str, operation: str, low: floa
                 for bound in (low, high)]
     # MuJoCo would refuse the model only in an episode. The world has no mass
     if name in ("body_mass", "body_inertia") and (ends[0][values > 0] < 0).any():
-        raise ValueError(f"randomize[{key!r}]: expected values of at least 0, got {operation!r}, {low}, {high}")
+        raise ValueError(f"randomize[{key!r}]: expected nonnegative values, got {operation!r}, {low}, {high}")
     if not all((abs(each) <= np.finfo(dtype).max).all() for each in ends):
         raise ValueError(f"randomize[{key!r}]: expected values that fit {dtype}, got {operation!r}, {low}, {high}")
     return varied

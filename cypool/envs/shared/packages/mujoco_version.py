@@ -41,13 +41,13 @@ def find() -> tuple[Path, str]:
         raise ImportError(f"MuJoCo's environments: expected mujoco {COMPARED[0]} or later, found {version}: {_INSTALL}",
                           name="mujoco")
     if version == "4.0.0":
-        raise ImportError("MuJoCo's environments: mujoco 4.0.0 factorizes a matrix of its Newton solver wrongly, which "
-                          f"4.0.1 fixes: {_REPLACE}", name="mujoco")
+        raise ImportError("MuJoCo's environments: mujoco 4.0.0 incorrectly factorizes a matrix in its Newton solver, "
+                          f"which 4.0.1 fixes: {_REPLACE}", name="mujoco")
     return folder, version
 
 
 def warn_of(version: str) -> None:
     """Warns about a version that was not compared with the reference packages."""
     if version not in COMPARED:
-        warnings.warn(f"mujoco {version} was not compared with the reference packages; {', '.join(COMPARED)} were",
+        warnings.warn(f"mujoco {version} has not been compared with the reference packages; {', '.join(COMPARED)} have",
                       stacklevel=2)

@@ -1,4 +1,4 @@
-"""Resizing of gray images, pixel for pixel as OpenCV's INTER_AREA or INTER_LINEAR."""
+"""Resizing of gray images, pixel for pixel like OpenCV's INTER_AREA or INTER_LINEAR."""
 from libc.stdint cimport uint8_t
 from libcpp cimport bool as cbool
 

@@ -16,7 +16,7 @@ cnp.import_array()
 
 
 def shrink(plane, height, width, *, simd=True):
-    """Shrinks a gray image, pixel for pixel as OpenCV's `resize` with `INTER_AREA`.
+    """Shrinks a gray image, pixel for pixel like OpenCV's `resize` with `INTER_AREA`.
 
     Args:
         plane: The image: a C-contiguous uint8 array of shape (rows, columns).
@@ -35,7 +35,7 @@ def shrink(plane, height, width, *, simd=True):
 
 
 def shrink_linear(plane, height, width, *, simd=True):
-    """Shrinks a gray image, pixel for pixel as OpenCV's `resize` with `INTER_LINEAR`; otherwise as `shrink`."""
+    """Shrinks a gray image, pixel for pixel like OpenCV's `resize` with `INTER_LINEAR`; otherwise as `shrink`."""
     return _resized(plane, height, width, False, simd)
 
 

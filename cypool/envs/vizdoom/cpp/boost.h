@@ -553,7 +553,7 @@ public:
             if (lost || std::chrono::steady_clock::now() >= now.until) {
                 pthread_mutex_unlock(&header_->mutex);
                 throw interprocess_exception(
-                    std::string(lost ? "another engine of the match has ended" : "the engine does not answer"));
+                    std::string(lost ? "another engine in the match has ended" : "the engine does not answer"));
             }
             ++header_->takers;
             // also to look for messages that a dead engine could not signal, and whether another one is dead
