@@ -70,7 +70,7 @@ def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
     for name, part in parts.items():
         kind = _kind_of(part)
         if kind != "value" and names.setdefault(id(_bare(part)), name) != name:
-            raise ValueError(f"{name}: expected a separate {kind}, got the one in {names[id(_bare(part))]}")
+            raise ValueError(f"{name}: expected a separate {kind}, got the same as {names[id(_bare(part))]}")
         if kind == "pool":
             pools[id(_bare(part))] = name
     # buffers and histories after pools, which report to them
@@ -237,7 +237,7 @@ def _check_names(saved: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
         if _kind_of(part) != wanted[name]:
             raise ValueError(f"{name}: expected a {wanted[name]}, as in the file, got {shown(part)}")
         if names.setdefault(id(_bare(part)), name) != name:
-            raise ValueError(f"{name}: expected a separate {wanted[name]}, got the one in {names[id(_bare(part))]}")
+            raise ValueError(f"{name}: expected a separate {wanted[name]}, got the same as {names[id(_bare(part))]}")
 
 
 def _write(path: str, parts: Mapping[str, Any]) -> None:

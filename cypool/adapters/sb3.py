@@ -176,7 +176,7 @@ class SB3VecEnv(VecEnv):
         if method_name == "action_masks" and self._has_masks:
             return [self._mask(i) for i in self._ids_of(indices)]
         if not self._is_hosted:
-            raise AttributeError(f"env_method: a pool's environments only have the methods {', '.join(GOAL_METHODS)}, "
+            raise AttributeError(f"env_method: expected one of the methods {', '.join(GOAL_METHODS)}, "
                                  f"got {method_name!r}")
         return self._ask(indices, call_method, method_name, *method_args, **method_kwargs)
 

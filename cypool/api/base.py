@@ -299,7 +299,7 @@ class VectorAPI:
             made = RolloutBuffers if frames == "stacked" else FrameBuffers
             return made(self.env_spec, num_steps, self.num_envs)
         except (MemoryError, ValueError) as error:
-            raise ValueError(f"num_steps: expected few enough to fit in memory, got {num_steps}: {error}") from error
+            raise ValueError(f"num_steps: expected steps that fit in memory, got {num_steps}: {error}") from error
 
     def rollout(self, actions: Any, out: RolloutBuffers | None = None, *, policy: Any = None,
                 observe: int | Literal["all", "last"] = "all", timeout: float | None = None) -> RolloutBuffers:

@@ -134,7 +134,7 @@ def _dicts_of(options: Any, count: int) -> list[dict[str, Any] | None]:
         raise ValueError(f"options: expected a dict or None for each of {count} environments, got {len(options)}")
     rows = [None if own is None else _dict_of(own) for own in options]
     if any(own is not None and "reset_mask" in own for own in rows):
-        raise ValueError("reset_mask: expected only in a dict for all environments, got one in a dict for a single "
+        raise ValueError("options: expected reset_mask only in a dict for all environments, got it in a dict for one "
                          "environment")
     return rows
 
@@ -310,7 +310,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         if mask.shape != (self.num_envs,):
             raise ValueError(f"reset_mask: expected shape ({self.num_envs},), got {mask.shape}")
         if env_id is not None or self.is_async:
-            raise ValueError("reset_mask: expected a synchronous pool, and no env_id")
+            raise ValueError("reset_mask: expected a synchronous pool and no env_id")
         return mask
 
     def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:

@@ -56,7 +56,7 @@ class NormalizedPool(Normalizing, GymnasiumPool):
 
     def step(self, actions: Any, env_id: ArrayLike | None = None, out: Any = None) -> Batch:
         if out is not None:
-            raise ValueError("out: expected None in a pool that normalizes")
+            raise ValueError("out: expected None in a pool with normalization")
         ids = ids_of(env_id)
         result: Batch = self._received(self._pool.step, self._read_actions(actions, ids), ids, None)
         return result

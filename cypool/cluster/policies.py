@@ -60,7 +60,7 @@ def env_spec_of(source: Any, max_episode_steps: int | None = None, **options: An
     for name in options:
         if name in of_make or (not isinstance(source, str)
                                and name not in ("workers", "start_method", "worker_timeout")):
-            raise ValueError(f"{name}: not an option of {source if isinstance(source, str) else 'functions'}"
+            raise ValueError(f"{name}: not an option of {source if isinstance(source, str) else 'env functions'}"
                              + ", but an argument of cypool.make" * (name in of_make))
     options |= {"max_episode_steps": max_episode_steps, "num_workers": 0}
     pool = make(source, **options) if isinstance(source, str) else from_factories(list(source)[:1], **options)

@@ -101,8 +101,8 @@ class Topology:
         self._group = placement_group([{"CPU": share}] * self._num_workers, placement)
         if not self._group.wait(self._start_timeout):
             raise TimeoutError(
-                f"num_workers: expected a cluster with {share:g} free CPUs for each of {self._num_workers} workers, "
-                f"placed {placement}, but only {self.ray.available_resources().get('CPU', 0):g} of its "
+                f"num_workers: expected a cluster with {share:g} free CPUs for each of {self._num_workers} workers "
+                f"(placement {placement}), but only {self.ray.available_resources().get('CPU', 0):g} of its "
                 f"{self.ray.cluster_resources().get('CPU', 0):g} CPUs are free after {self._start_timeout:g} s")
         # a worker's settings come with its first call: arguments of the constructor can be lost before a restart
         actor = self.ray.remote(num_cpus=share, max_restarts=-1)(Worker)

@@ -121,8 +121,8 @@ class EnvPool:
                 raise ValueError(f"options: expected only reset_mask, got {sorted(options)}")
             mask = np.asarray(options["reset_mask"], np.bool_)
             if mask.shape != (self.num_envs,) or not mask.any() or env_id is not None:
-                raise ValueError(f"reset_mask: expected shape ({self.num_envs},), at least one True, and no env_id "
-                                 f"with it, got {mask}")
+                raise ValueError(f"reset_mask: expected shape ({self.num_envs},) with at least one True, and no "
+                                 f"env_id, got {mask}")
             env_id = np.flatnonzero(mask)
         ids = ids_of(env_id)
         if ids is not None and not ids.size:

@@ -312,7 +312,7 @@ def _unchosen(env: RolloutEnv, num_steps: int) -> NDArray[Any]:
     try:
         rows = np.zeros((num_steps * env._pool.num_envs, *row.shape), row.dtype)
     except (MemoryError, ValueError) as error:
-        raise ValueError(f"actions: expected few enough steps to fit in memory, got {num_steps}: "
+        raise ValueError(f"actions: expected steps that fit in memory, got {num_steps}: "
                          f"{error}") from error
     if row.any():
         rows[:] = row

@@ -152,7 +152,7 @@ def _threads_of(thread_pool: Any, num_threads: int | None, thread_affinity: Any)
     if not isinstance(thread_pool, ThreadPool):
         raise TypeError(f"thread_pool: expected a cypool.ThreadPool, got {shown(thread_pool)}")
     if num_threads is not None or thread_affinity is not None:
-        raise ValueError("thread_pool: expected no num_threads or thread_affinity with it")
+        raise ValueError("thread_pool: expected None with num_threads or thread_affinity")
     return thread_pool.num_threads
 
 
@@ -213,7 +213,7 @@ def _check_render_mode(render_mode: Any, modes: tuple[str, ...]) -> None:
         return
     *others, last = map(repr, (None, *modes))
     got = shown(render_mode)
-    instead = "; use cypool play for a window, cypool.record for a video" if got == "'human'" else ""
+    instead = "; use cypool play for a window or cypool.record for a video" if got == "'human'" else ""
     raise ValueError(f"render_mode: expected {', '.join(others)} or {last}, got {got}{instead}")
 
 
@@ -248,7 +248,7 @@ def _resolve(id: Any, num_envs: int, max_episode_steps: int | None, render_mode:
                      "goals"):
             if getattr(other, part) != getattr(spec, part):
                 raise ValueError(f"env_options: expected the same {part} in all environments, but env 0 has "
-                                 f"{getattr(spec, part)}, env {i} {getattr(other, part)}")
+                                 f"{getattr(spec, part)} and env {i} has {getattr(other, part)}")
     return found, {"env_options": [dict(other.options) for _, other in found]}
 
 

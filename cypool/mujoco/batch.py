@@ -112,7 +112,7 @@ class Batch:
         if name in fields:
             return self.bind(name)
         hint = suggestion(name, fields) if not name.startswith("_") else ""
-        raise AttributeError(f"a Batch has no {name!r}, and mjData has no such field of fixed size{hint}")
+        raise AttributeError(f"a Batch has no {name!r}, and mjData has no fixed-size field with that name{hint}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.__dict__.get("_fields", {}):
@@ -125,7 +125,7 @@ class Batch:
         """Returns the live array of a field of mjData, like the attribute with this name."""
         if name not in self._arrays:
             if name not in self._fields:
-                raise ValueError(f"name: expected an mjData field of fixed size, got {shown(name)}"
+                raise ValueError(f"name: expected a fixed-size mjData field, got {shown(name)}"
                                  f"{suggestion(name, self._fields) if isinstance(name, str) else ''}")
             self._touch(name, name, None)
         return self._arrays[name]
@@ -333,7 +333,7 @@ class Batch:
     def _calling(self) -> Iterator[None]:
         """Excludes other threads, and waits for an interrupted call to finish."""
         if not self._lock.acquire(blocking=False):
-            raise RuntimeError("the batch is already in a call: use it from one thread at a time")
+            raise RuntimeError("another call is using the batch: use it from one thread at a time")
         try:
             if self._pool.num_pending:
                 self._pool.discard()

@@ -291,7 +291,7 @@ class _Rows(RowsBackend):
         if self.camera is None:
             given = {"default_camera_config": {}, **self.task.render_options}
             if unknown := given.keys() - set(_CAMERA):
-                raise ValueError(f"{self.name}.render_options: expected {', '.join(_CAMERA)}, got {min(unknown)!r}")
+                raise ValueError(f"{self.name}.render_options: expected keys in {list(_CAMERA)}, got {min(unknown)!r}")
             options = {name: one.check(name, given.get(name, one.default)) for name, one in SIMULATION.items()}
             options["default_camera_config"] = given["default_camera_config"]
             check_with_model(self.sim._simulations.model, options, {})

@@ -150,7 +150,7 @@ class MLP(Policy):
             log_std = _numbers("log_std", log_std, 1)
             if log_std.shape != (num_outputs,) or not (abs(log_std) <= LOG_STD_LIMIT).all():
                 raise ValueError(f"log_std: expected {num_outputs} numbers from {-LOG_STD_LIMIT} to {LOG_STD_LIMIT}, "
-                                 f"one for each number of the action, got {shown(log_std.tolist())}")
+                                 f"one for each component of the action, got {shown(log_std.tolist())}")
         elif self._output in GAUSSIANS:
             num_outputs *= 2
         layers = _layers("weights", "biases", weights, biases)

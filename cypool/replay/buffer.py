@@ -133,7 +133,7 @@ class ReplayBuffer(Observer):
         try:
             return {name: np.zeros(*shape) for name, shape in self._shapes.items() if name not in SUMS}
         except (MemoryError, ValueError) as error:
-            raise ValueError(f"capacity: expected few enough rows to fit in memory, got {capacity}: "
+            raise ValueError(f"capacity: expected rows that fit in memory, got {capacity}: "
                              f"{error}") from error
 
     def _make_ring(self, rows: int, memory: dict[str, NDArray[Any]]) -> Ring:
@@ -226,7 +226,7 @@ class ReplayBuffer(Observer):
         """
         spec = self.env.env_spec
         if isinstance(self.env, NormalizedPool):
-            raise ValueError("add: expected a pool that does not normalize, because stored values are not normalized")
+            raise ValueError("add: expected a pool without normalization, because stored values are not normalized")
         if spec.agents:
             raise ValueError(f"add: expected an environment with one agent, got {spec.id}")
         ids = ids_of(env_id)

@@ -283,7 +283,7 @@ class History(Observer):
         if self._closed:
             raise RuntimeError("the history is closed")
         if self._paused:
-            raise RuntimeError(f"{name}: the history is already in a call: use it from one thread at a time")
+            raise RuntimeError(f"{name}: another call is using the history: use it from one thread at a time")
         if self.env._pool.num_pending:
             raise RuntimeError(f"{name}: steps are in flight: call recv() first")
         self._settle()
@@ -342,7 +342,7 @@ class History(Observer):
     def _before(self, options: Any) -> None:
         if self._paused:
             if self._thread != get_ident():
-                raise RuntimeError("the pool's history is already in a call: use both from one thread at a time")
+                raise RuntimeError("another call is using the pool's history: use both from one thread at a time")
             return
         try:
             encoded(options, [])
@@ -636,7 +636,7 @@ def _history_of(env: VectorAPI, every: int) -> History:
     if env.is_async:
         raise ValueError("env: expected a synchronous pool, because the results of an asynchronous pool are unordered")
     if env._pool.observers.includes(History):
-        raise RuntimeError("env: the pool already has a history: close it first")
+        raise RuntimeError("env: the pool already has a history: close that history first")
     if env._pool.is_hosted and env.task is None:
         raise ValueError("env: expected no Python environments, because their state is a pickle")
     if env._pool.num_pending:

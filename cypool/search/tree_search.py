@@ -308,7 +308,7 @@ class TreeSearch:
 
     def _send(self, logits: ArrayLike | None, values: ArrayLike) -> None:
         if self._waiting is None or len(self._waiting[0]) == 0:
-            raise RuntimeError("send: no positions from recv() are waiting")
+            raise RuntimeError("send: no positions are waiting to be evaluated")
         trees, numbers = self._waiting
         n, actions, each = len(trees), self.env.env_spec.action.n, self._search.num_values
         split = self.leaves * actions

@@ -194,7 +194,7 @@ def check_array(name: str, value: Any, expected: str) -> NDArray[Any]:
         return np.asarray(value)
     try:
         if isinstance(value, range) and len(value) > MAX_RANGE:
-            raise ValueError(f"{MAX_RANGE} numbers at most")
+            raise ValueError(f"at most {MAX_RANGE} numbers")
         if isinstance(value, Mapping):
             # NumPy makes an array of one object of it
             raise TypeError("an array or numbers, not a dict")

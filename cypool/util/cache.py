@@ -50,7 +50,7 @@ def folder(*, make: bool = True) -> Path:
     if found.st_uid not in (os.geteuid(), 0) or found.st_mode & stat.S_IWOTH:
         raise UnsafeCache(
             "CYPOOL_CACHE: expected a folder that belongs to you or root and is not writable by everyone, because "
-            f"files in it run as your code, got {path} owned by user {found.st_uid} with mode "
+            f"code in it runs with your permissions, got {path} owned by user {found.st_uid} with mode "
             f"{stat.S_IMODE(found.st_mode):o} (you are user {os.geteuid()}). Set CYPOOL_CACHE to another folder, or "
             "fix this one with chown or chmod and delete its contents")
     return path

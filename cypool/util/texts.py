@@ -27,7 +27,7 @@ def text(array: Any) -> Any:
     if array.dtype != np.uint8:
         raise TypeError(f"array: expected an array of uint8, got {array.dtype}")
     if array.ndim == 0:
-        raise ValueError("array: expected a shape (..., length), got ()")
+        raise ValueError("array: expected shape (..., length), got ()")
     if array.ndim > 1:
         return tuple(text(row) for row in array)
     try:

@@ -34,7 +34,7 @@ def test_sb3_action_masks_are_those_of_the_next_step():
     env.close()
     without = sb3.make("CartPole-v1", num_envs=1)
     assert not without.has_attr("action_masks")
-    with pytest.raises(AttributeError, match="env_method: a pool's environments only have the methods"):
+    with pytest.raises(AttributeError, match="env_method: expected one of the methods"):
         without.env_method("action_masks")
     without.close()
 

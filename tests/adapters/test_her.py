@@ -42,7 +42,7 @@ def test_methods_of_goals():
     assert rewards.tolist() == env.pool.compute_reward(achieved, desired).tolist()
     terminated = env.env_method("compute_terminated", achieved, desired, {})
     assert np.array(terminated).tolist() == [[False] * 3] * 3
-    with pytest.raises(AttributeError, match="only have the methods compute_reward"):
+    with pytest.raises(AttributeError, match="expected one of the methods compute_reward"):
         env.env_method("render")
     with pytest.raises(NotImplementedError, match="has no goals"):
         sb3.make("CartPole-v1", num_envs=1).env_method("compute_reward", achieved, desired, {})

@@ -356,7 +356,7 @@ def test_whatever_a_pool_gets(id, batch_size):
 
 def test_more_steps_than_memory_holds():
     env = cypool.make("Pong-v5", num_envs=2)
-    with pytest.raises(ValueError, match="^num_steps: expected few enough to fit in memory"):
+    with pytest.raises(ValueError, match="^num_steps: expected steps that fit in memory"):
         env.rollout_buffers(2**31 - 1)
 
 
@@ -544,7 +544,7 @@ def test_ids_in_small_letters_are_found():
 
 
 def test_windows_are_shown_by_a_command():
-    with pytest.raises(ValueError, match="got 'human'; use cypool play for a window, cypool.record for a video$"):
+    with pytest.raises(ValueError, match="got 'human'; use cypool play for a window or cypool.record for a video$"):
         cypool.make("CartPole-v1", render_mode="human")
     rejected(ValueError, "render_mode: expected None or 'rgb_array', got 'x'$",
              lambda: cypool.make("CartPole-v1", render_mode="x"))

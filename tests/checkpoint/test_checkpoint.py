@@ -522,7 +522,7 @@ def test_parts_of_other_kinds_are_refused(run):
             ("rng: expected a NumPy Generator, as in the file, got 7", {"rng": 7}),
             ("parts: expected env .a pool., .*got .*, extra$", {"extra": 3}),
             ("parts: expected .*got .*weights$", {"weights": np.zeros(2)}),
-            ("normalized: expected a separate pool, got the one in env", {"normalized": run.env})]:
+            ("normalized: expected a separate pool, got the same as env", {"normalized": run.env})]:
         run.refused(run.good, f"^{message}", **parts)
     with pytest.raises(ValueError, match="^parts: expected env .a pool.*, as in the file, got env$"):
         cypool.load_checkpoint(run.path, env=run.env)
@@ -536,7 +536,7 @@ def test_pool_in_flight_or_with_a_history_is_refused(run):
         cypool.save_checkpoint(run.path, **run.parts())
     run.env.recv()
     with cypool.history(run.env):
-        with pytest.raises(RuntimeError, match="^history: env: the pool already has a history: close it first"):
+        with pytest.raises(RuntimeError, match="^history: env: the pool already has a history: close that history"):
             cypool.load_checkpoint(run.path, **run.parts())
 
 
@@ -549,7 +549,7 @@ def test_parts_that_cannot_be_saved_leave_the_old_file(run):
             (TypeError, "what: expected a pool", {"what": [1, {"a": len}]}),
             (TypeError, "what: expected a pool", {"what": np.array([None])}),
             (ValueError, "what: .*MemoryError", {"what": np.broadcast_to(np.float32(0), (10**14, 1))}),
-            (ValueError, "again: expected a separate pool, got the one in env", {"env": run.env, "again": run.env}),
+            (ValueError, "again: expected a separate pool, got the same as env", {"env": run.env, "again": run.env}),
             (RuntimeError, "env: .*never reset|env: .*reset", {"env": fresh}),
             (ValueError, "env: state: expected plain data", {"env": hosted}),
             (ValueError, "history: expected the history's pool among the parts", {"history": cypool.history(run.env)})]:

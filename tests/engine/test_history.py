@@ -355,6 +355,6 @@ def test_calls_from_another_thread_while_steps_are_repeated_are_refused():
                 refused.append(str(other.submit(call).exception()))
 
         history.repeat(lambda *_: None, visit)
-        assert len(refused) == 15 and all("history is already in a call" in each for each in refused)
+        assert len(refused) == 15 and all("another call is using the" in each for each in refused)
         history.seek(5)
         assert len(history) == 5 and env.step(actions)[0].tobytes() == twin.step(actions)[0].tobytes()

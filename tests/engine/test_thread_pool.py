@@ -424,7 +424,7 @@ def test_bad_arguments_are_named():
     with cypool.ThreadPool() as threads:
         assert threads.num_threads == cpus.available()
         for other in ({"num_threads": 2}, {"thread_affinity": [0]}):
-            with pytest.raises(ValueError, match="^thread_pool: expected no num_threads or thread_affinity"):
+            with pytest.raises(ValueError, match="^thread_pool: expected None with num_threads or thread_affinity"):
                 cypool.make("CartPole-v1", thread_pool=threads, **other)
         with pytest.raises(RuntimeError, match="already initialized"):
             threads.__init__(2)

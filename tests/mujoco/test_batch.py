@@ -422,7 +422,7 @@ def test_batch_input_that_is_not_finite_fails_in_its_row(field):
     (lambda b: b.expand("geom_frictions"), "geom_friction"),
     (lambda b: b.expand("opt.timestep"), "other than the time step"),
     (lambda b: b.expand("geom_type"), "real-valued"),
-    (lambda b: b.bind("contact"), "expected an mjData field of fixed size"),
+    (lambda b: b.bind("contact"), "expected a fixed-size mjData field"),
     (lambda b: b.site("head"), r"site: expected a name in the model, got 'head'.*hand"),
     (lambda b: b.set_state(np.zeros(3)), r"state: expected shape \(3, \d+\), got \(3,\)"),
     (lambda b: b.get_data(3), "env_id: expected"),
@@ -506,7 +506,7 @@ def test_batch_in_two_threads_is_an_error_or_waits():
             thread.start()
         for thread in threads:
             thread.join()
-        assert all("already in a call" in error for error in errors)
+        assert all("another call is using the batch" in error for error in errors)
         batch.step()
 
 

@@ -238,7 +238,7 @@ def test_memory_of_samples_is_used_again():
 
 @pytest.mark.parametrize("kwargs, message", [
     ({"capacity": 7}, "capacity: expected 8 to"), ({"capacity": 1.5}, "capacity: expected an int"),
-    ({"capacity": 2**47}, "capacity: expected few enough rows to fit in memory"),
+    ({"capacity": 2**47}, "capacity: expected rows that fit in memory"),
     ({"n_step": 0}, "n_step: expected 1 to"),
     ({"gamma": 1.5}, "gamma: expected 0"), ({"gamma": np.nan}, "gamma: expected 0"), ({"alpha": -1}, "alpha: expected"),
     ({"sequence_length": 0}, "sequence_length: expected 1 to"), ({"seed": -1}, "seed: expected"),
@@ -256,7 +256,7 @@ def test_wrong_pools():
         cypool.ReplayBuffer(None, 10)
     env = cypool.make("CartPole-v1", normalize_obs=True)
     obs, buffer = env.reset()[0], cypool.ReplayBuffer(env, 10)
-    with pytest.raises(ValueError, match="^add: expected a pool that does not normalize"):
+    with pytest.raises(ValueError, match="^add: expected a pool without normalization"):
         buffer.add(obs, [0], [1.0], obs, [False], [False])
 
 

@@ -26,7 +26,7 @@ VERBS = {
 }
 _ABOUT = "Batches of reinforcement-learning environments: find, check, measure, tune and play them."
 _FLAGS = {"-h, --help": "Print this help.", "--version": "Print the version.",
-          "--completion": 'Print the completion script for bash; works in zsh, too, after "autoload bashcompinit; '
+          "--completion": 'Print the Bash completion script. It also works in zsh after "autoload bashcompinit; '
                           'bashcompinit".'}
 _COMPLETION = """_cypool() {
     mapfile -t COMPREPLY < <(_CYPOOL_COMPLETE=1 cypool "${COMP_WORDS[@]:1:COMP_CWORD}")

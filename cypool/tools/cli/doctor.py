@@ -116,7 +116,7 @@ def _cpu() -> Lines:
     missing = {"avx2", "fma"} - set(flags[1].split() if flags else ())
     if missing:
         yield ("warning", f"{name}, without {' and '.join(sorted(missing))}: the portable code is in use",
-               "in a virtual machine, pass through the host's CPU features; without them, images take longer")
+               "in a virtual machine, pass through the host's CPU features; without them, image processing is slower")
     else:
         yield "ok", f"{name}; AVX2 and FMA are in use"
 
@@ -300,7 +300,7 @@ def _mujoco() -> Lines:
         yield "ok", f"{version} in {folder}"
     else:
         yield ("warning", f"{version} in {folder}; this version was not compared with the reference packages",
-               f"versions that were: {', '.join(mujoco_version.COMPARED)}")
+               f"compared versions: {', '.join(mujoco_version.COMPARED)}")
 
 
 def _lanes() -> Lines:

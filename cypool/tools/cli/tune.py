@@ -51,7 +51,7 @@ def run(id: str, milliseconds: float | None, purpose: str, max_envs: int, option
     line = f"env = cypool.make({id!r}, {', '.join(words)})".replace("'", '"')
     if best.batch_size < best.num_envs:
         rest = max(1, cpus.available() - best.num_threads)
-        torch = f"environments are stepped while the learner works: torch.set_num_threads({rest}) on a CPU"
+        torch = f"environments run while the learner works: for a CPU learner, call torch.set_num_threads({rest})"
     else:
         torch = ("the environments and the learner take turns, so PyTorch can use all CPUs: "
                  f"torch.set_num_threads({cpus.available()}). For small networks, torch.set_num_threads(1) is fastest")
