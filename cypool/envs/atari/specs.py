@@ -88,7 +88,7 @@ OPTIONS = {
                                                                  'those that the game uses. "all": always 18 actions; '
                                                                  "illegal ones do nothing."),
     "continuous": boolean(False, "An action is a joystick position: radius, angle and fire."),
-    "continuous_action_threshold": number(0.5, 0, 1, "The smallest radius that registers, and the threshold of "
+    "continuous_action_threshold": number(0.5, 0, 1, "The smallest radius that registers, and the threshold for "
                                                      "`fire`."),
     "mode": integer(-1, -_MOST, _MOST, "The game's mode, as numbered by ALE; -1: the default."),
     "difficulty": integer(-1, -_MOST, _MOST, "The game's difficulty, as numbered by ALE; -1: the default."),

@@ -131,6 +131,6 @@ def _show_points(obs: NDArray[Any], legal: NDArray[Any], player: int, before: Be
         places = action % _PLACES, action // _PLACES % _PLACES
         moves[", ".join(f"{_NAMES.get(place, place + 1)} by {die}"
                         for place, die in zip(places, dice, strict=True))] = action
-    lines.append(f"Dice: {high} and {low}. X moves towards higher points, O towards lower ones."
+    lines.append(f"Dice: {high} and {low}. X moves toward higher points, O toward lower ones."
                  if legal.any() else "")
     return Shown("\n".join(lines), moves, is_listed=True)

@@ -56,7 +56,7 @@ def _angles(size: int) -> Option:
             raise ValueError(f"{name}: expected a list of four, each None or an array, got {shown(value)}")
         return tuple(check_one(f"{name}[{k}]", noise, shapes[k]) for k, noise in enumerate(noises))
 
-    return Option((None,) * len(shapes), check, "Angles of the noise for water, mountains, paths and trees, in turns: "
+    return Option((None,) * len(shapes), check, "Noise angles for water, mountains, paths and trees, in full turns: "
                   f"a list of four, each None (random) or an array, of shapes {', '.join(map(str, shapes))}.")
 
 

@@ -34,8 +34,8 @@ TASK = {
     "legacy_step": boolean(True, "Computes observations from the state after the step, as dm_control does by default. "
                            "Otherwise, quantities that MuJoCo derives from positions and velocities lag one MuJoCo "
                            "step behind."),
-    "action_repeat": integer(1, 1, MAX_STEPS, "Number of dm_control steps per environment step, with one action; their "
-                             "rewards are summed. The last step of an episode may contain fewer."),
+    "action_repeat": integer(1, 1, MAX_STEPS, "Number of dm_control steps per environment step, all with the same "
+                             "action; their rewards are summed. The last step of an episode may contain fewer."),
     "flat_observation": boolean(False, "Joins all observed numbers into one array, in dm_control's order."),
     "pixels_only": boolean(True, "With `from_pixels`, observes only `pixels`, as in dm_control's `pixels` wrapper. "
                            "Stacked pixels have the shape (height, width, 3 * frame_stack); stacked numbers have an "

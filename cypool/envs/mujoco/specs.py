@@ -88,7 +88,7 @@ def describe_robot(model: Any, obs_size: int, info: Mapping[str, Any], options: 
 def require_positions(model: Any, least: int, kind: str) -> None:
     """Raises a ValueError if a robot has fewer positions than its class reads."""
     if model.nq < least:
-        raise ValueError(f"xml_file: expected a robot {kind}, with at least {least} positions, found {model.nq} in "
+        raise ValueError(f"xml_file: expected a robot {kind}, with at least {least} coordinates, found {model.nq} in "
                          f"{model.path}")
 
 
@@ -96,8 +96,8 @@ def _require(model: Any, bodies: tuple[str, ...], min_joints: int) -> None:
     for name in bodies:
         model.body(name)
     if model.nv < min_joints or model.nq != model.nv:
-        raise ValueError(f"xml_file: expected a robot with at least {min_joints} hinges and slides, and no other "
-                         f"joints, found {model.nv} degrees of freedom in {model.nq} positions")
+        raise ValueError(f"xml_file: expected a robot with at least {min_joints} joints, all of them hinges or "
+                         f"slides, found {model.nv} degrees of freedom in {model.nq} positions")
 
 
 def _pair(default: tuple[float, float], meaning: str) -> Option:
@@ -192,7 +192,7 @@ _WALKER = {**_UPRIGHT, "healthy_z_range": _HEIGHTS.with_default((0.8, 2.0)), "he
 
 
 def _describe_upright(model: Any, options: dict[str, Any], distance: float) -> EnvSpec:
-    require_positions(model, 3, "with x, z and an angle")
+    require_positions(model, 3, "whose position consists of x, z and an angle")
     size = model.nq + model.nv - options["exclude_current_positions_from_observation"]
     info = {**_floats("x_position", "z_distance_from_origin", "x_velocity", "reward_forward"), "reward_ctrl": "action",
             "reward_survive": "float64"}

@@ -22,7 +22,7 @@ LIBRARIES = frozenset({
     "0e8c5394393acf58f7c0a5891b79a729d1e78ef7e53bbea00f7db44793f41d19"})
 TEXTS = "3647741836ad48e3348017eb359c4403255a8ba41100700d07c5cadf9500200c"  # sha256 of nhdat, the same in all
 TILES = "d40a7301d47ceac3825eba4063646257db4deb8192ea8423c40b6c219a73f648"  # of all tiles, in the order of names
-LICENCES = """NetHack, which is NLE's library with its texts and tiles: the NetHack General Public License, which
+LICENCES = """NetHack (NLE's library with its texts and tiles): the NetHack General Public License, which
 requires anyone who redistributes it to provide the source, too: https://github.com/NetHack-LE/nle. cypool contains none
 of it."""
 

@@ -160,7 +160,7 @@ def _check_clock(name: str, given: Any) -> int | str:
     task=choice("nethack", TASKS, '"nethack", "score", "staircase", "staircase_pet", "oracle", "gold", "eat", "scout" '
                                   'or "challenge".'),
     character=optional(_check_character, 'Role, race, gender and alignment, or "@" for a random character; None: the '
-                                         'task\'s, a monk or "@".'),
+                                         'task\'s, either a monk or "@".'),
     observation_keys=optional(
         functools.partial(_check_names, known=KEYS),
         "Names of the observations, in the desired order; None: the task's. Those left out cost nothing. "

@@ -18,5 +18,5 @@ def find() -> str:
     require_version(NEEDING, "open_spiel", (VERSION,), INSTALL, "pyspiel")
     path = str(distribution("open_spiel").locate_file("pyspiel.so"))
     if not os.path.isfile(path):
-        raise ImportError(f"{NEEDING} open_spiel's library {VERSION}, but {path} is missing: {INSTALL}", name="pyspiel")
+        raise ImportError(f"{NEEDING} open_spiel {VERSION}, whose library {path} is missing: {INSTALL}", name="pyspiel")
     return path

@@ -102,8 +102,8 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         inner = [value[0] for value in parameters.values() if isinstance(value, tuple)]
         for name in _SHARE_MEMORY:
             if short_name == name or any(f"{name}(" in text for text in inner):
-                raise ValueError(f"{what}: expected a game that can be played several times at once, got {name}, whose "
-                                 "boards share memory in OpenSpiel")
+                raise ValueError(f"{what}: expected a game that several environments can play at once, got {name}, "
+                                 "whose boards share memory in OpenSpiel")
         try:
             if parameters:
                 trial.check(short_name, tuple((name, options[name]) for name in parameters))

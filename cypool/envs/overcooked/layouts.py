@@ -96,7 +96,7 @@ def names() -> list[str]:
     Raises:
         ImportError: It is missing, or has a different version.
     """
-    require_version("layouts of Overcooked need", "overcooked-ai", (VERSION,), INSTALL, "overcooked_ai_py")
+    require_version("Overcooked's layouts need", "overcooked-ai", (VERSION,), INSTALL, "overcooked_ai_py")
     return sorted(file.removesuffix(".layout") for file in os.listdir(_folder()) if file.endswith(".layout"))
 
 

@@ -126,7 +126,7 @@ class Tasks(NamedTuple):
 
     def compute_terminated(self, achieved: Numbers, desired: Numbers) -> Any:
         """Raises a NotImplementedError, because tasks completed earlier count, too."""
-        raise NotImplementedError("compute_terminated: terminations of the kitchen do not depend on goals alone")
+        raise NotImplementedError("compute_terminated: in the kitchen, termination does not depend on goals alone")
 
 
 def lengths(ways: Numbers, n: int) -> Numbers:

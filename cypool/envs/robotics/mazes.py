@@ -81,8 +81,8 @@ def load_maze(robot: str, maze_map: Map, is_v3: bool, xml_file: str | None) -> t
     # without walls, so that messages are about the file
     model = load_model(xml_file)
     if model.nq < 3:
-        raise ValueError(f"xml_file: expected a robot that moves in space, with at least 3 positions, found {model.nq} "
-                         f"in {model.path}")
+        raise ValueError(f"xml_file: expected a robot that moves in space, with at least 3 coordinates, found "
+                         f"{model.nq} in {model.path}")
     maze = make_maze(model.path, maze_map, *ROBOTS[robot], not is_v3)
     try:
         # files that the user's robot includes are not in the text

@@ -51,7 +51,7 @@ def package() -> Path:
         raise ImportError(f"{NEEDED}; version {installed} is installed")
     folder = Path(found)
     if not (folder / "vizdoom").is_file():
-        raise ImportError(f"{NEEDED}; the engine is missing from {folder}: reinstall it")
+        raise ImportError(f"{NEEDED}; the engine is missing from {folder}: reinstall vizdoom")
     return folder
 
 
@@ -142,7 +142,7 @@ def default_iwad() -> str:
         for folder in (Path(), package()):
             if (folder / name).is_file():
                 return str((folder / name).absolute())
-    raise ImportError(f"{NEEDED}; freedoom2.wad is missing from {package()}: reinstall it")
+    raise ImportError(f"{NEEDED}; freedoom2.wad is missing from {package()}: reinstall vizdoom")
 
 
 def engine_dir() -> tuple[str, Any]:

@@ -270,10 +270,10 @@ ENVPOOL_OPTIONS = dict(
     lmp_save_dir=Option("", _check_folder, 'A folder for recordings of all episodes except the first; "": none.'),
     episodic_life=boolean(False, "Losing a life ends the episode, even if the game continues."),
     force_speed=boolean(False, "In combined actions, SPEED is always pressed."),
-    use_combined_action=boolean(False, "An action is one of all sensible combinations of buttons, instead of a value "
+    use_combined_action=boolean(False, "An action is one of the sensible combinations of buttons, instead of a value "
                                        "per button."),
     use_inter_area_resize=boolean(True, "Resizes images with OpenCV's INTER_AREA instead of INTER_LINEAR."),
-    weapon_duration=integer(5, 0, 2**31 - 1, "Number of steps that a weapon must be held before it is rewarded."),
+    weapon_duration=integer(5, 0, 2**31 - 1, "Number of steps that a weapon must be held to earn a reward."),
     reward_config=Option(REWARDS, functools.partial(_check_map_of, known=VARIABLES, count=2, kind="game variables"),
                          "{variable: (gain, loss)}: the reward is the gain times an increase, or the loss, usually "
                          "negative, times a decrease."),
@@ -283,7 +283,7 @@ ENVPOOL_OPTIONS = dict(
     delta_button_config=Option(None, _check_deltas, "{button: (count, low, high)}: uses `count` values of the button "
                                                     "in combined actions."),
     wad_path=_WAD.with_default(""),
-    vzd_path=Option("", _check_engine, "The engine, if not the installed one; it must have the same version."),
+    vzd_path=Option("", _check_engine, "The engine, if not the installed one; it must be the same version."),
     iwad_path=_IWAD.with_default(""), game_args=_GAME_ARGS,
     map_id=Option("map01", _check_word, "The map."),
     screen_resolution=optional(

@@ -103,8 +103,8 @@ print(len(layout.read(folder).arrays) > 400, "mujoco" in sys.modules)
 
 def test_a_version_without_a_library_is_an_import_error(package):
     folder = package()
-    with pytest.raises(ImportError, match=r"expected mujoco 3\.3\.0 to 4\.0\.1, found none that has its library, only "
-                                          f'{re.escape(str(folder))}: pip install "mujoco>=3.3.0,!=4.0.0,<4.1"$'):
+    with pytest.raises(ImportError, match=r"expected mujoco 3\.3\.0 to 4\.0\.1, found "
+                                          f'{re.escape(str(folder))} without its library: pip install "mujoco>=3.3.0,'):
         mujoco_version.find()
 
 
@@ -140,7 +140,7 @@ def test_a_version_that_was_not_compared_is_one_warning(package):
     folder, version = mujoco_version.find()
     assert version == "4.9.0"
     with pytest.warns(UserWarning, match=r"^mujoco 4\.9\.0 has not been compared with the reference packages; "
-                                         r"3\.3\.0, 3\.3\.7, .*, 4\.0\.1 were$") as warned:
+                                         r"3\.3\.0, 3\.3\.7, .*, 4\.0\.1 have been$") as warned:
         mujoco_version.warn_of(version)
     assert len(warned) == 1
 

@@ -108,7 +108,7 @@ try:
 except ImportError as error:
     print(error)
 """)
-    assert done.stdout == ("layouts of Overcooked need overcooked-ai 1.1.0, found 0.0.1: "
+    assert done.stdout == ("Overcooked's layouts need overcooked-ai 1.1.0, found 0.0.1: "
                            'pip install --no-deps "overcooked-ai==1.1.0"\n'), done.stderr
 
 

@@ -25,8 +25,8 @@ def _set_up() -> None:
     try:
         library.set_up(found, bytes(folder / f"libmujoco.so.{version}"))
     except RuntimeError as error:
-        raise ImportError(f"MuJoCo's environments: this cypool cannot use mujoco {version}, which has {error}; it was "
-                          f"made for {mujoco_version.COMPARED[0]} to {mujoco_version.COMPARED[-1]}",
+        raise ImportError(f"MuJoCo's environments: this version of cypool cannot use mujoco {version}, which has "
+                          f"{error}; it was made for {mujoco_version.COMPARED[0]} to {mujoco_version.COMPARED[-1]}",
                           name="mujoco") from error
     mujoco_version.warn_of(version)
 

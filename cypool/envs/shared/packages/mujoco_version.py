@@ -30,8 +30,8 @@ def find() -> tuple[Path, str]:
     folder = Path(found) if found else None
     libraries = sorted(folder.glob("libmujoco.so.*")) if folder else []
     if folder is None or not libraries:
-        where = f" that has its library, only {folder}" if folder else ""
-        raise ImportError(f"MuJoCo's environments: expected mujoco {COMPARED[0]} to {COMPARED[-1]}, found none{where}: "
+        where = f"{folder} without its library" if folder else "none"
+        raise ImportError(f"MuJoCo's environments: expected mujoco {COMPARED[0]} to {COMPARED[-1]}, found {where}: "
                           f"{_INSTALL}", name="mujoco")
     if len(libraries) > 1:
         raise ImportError(f"MuJoCo's environments: expected one library, found {libraries[0].name} and "
@@ -49,5 +49,5 @@ def find() -> tuple[Path, str]:
 def warn_of(version: str) -> None:
     """Warns about a version that was not compared with the reference packages."""
     if version not in COMPARED:
-        warnings.warn(f"mujoco {version} has not been compared with the reference packages; {', '.join(COMPARED)} have",
-                      stacklevel=2)
+        warnings.warn(f"mujoco {version} has not been compared with the reference packages; "
+                      f"{', '.join(COMPARED)} have been", stacklevel=2)

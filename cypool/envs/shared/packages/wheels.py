@@ -121,7 +121,7 @@ class Wheel(NamedTuple):
     def check_machine(self) -> None:
         """Raises an ImportError if this machine is not supported."""
         if (sys.platform, platform.machine()) != ("linux", "x86_64"):
-            raise ImportError(f"{self.family}: expected Linux on x86_64, the only system that has the library, got "
+            raise ImportError(f"{self.family}: expected Linux on x86_64, the only system the library supports, got "
                               f"{sys.platform} on {platform.machine()}")
 
     def download(self, report: Callable[[str, int, int], Any]) -> Path:

@@ -13,7 +13,7 @@ from cypool.util.arguments import check_choice, check_int
 ILLEGAL = choice("error", ("error", "lose"), 'The effect of an illegal action: "error", a ValueError before anything '
                                              'is stepped; or "lose", the player loses.')
 OPPONENT = ('The opponents in the view "single": "random" picks legal actions uniformly; "tree_search" '
-            "searches with random games.")
+            "searches with random playouts.")
 SIMULATIONS = 'Number of simulations per move of a searching opponent.'
 _VIEWS = ("mover", "players", "single")
 
