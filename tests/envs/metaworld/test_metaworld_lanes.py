@@ -29,7 +29,8 @@ def test_pool_in_lanes_returns_what_it_does_by_mj_step(task):
 
 @pytest.mark.parametrize("options", [
     {"randomize": {"geom_friction": ("scale", 0.5, 2)}}, {"reward_function_version": "v1", "action_dtype": "float64"},
-    *exhaustive({"from_pixels": True, "height": 24, "width": 32}), {"recurrent_info_in_obs": True, "terminate_on_success": True}])
+    {"recurrent_info_in_obs": True, "terminate_on_success": True},
+    *exhaustive({"from_pixels": True, "height": 24, "width": 32})])
 def test_pool_in_lanes_with_options_returns_what_it_does_by_mj_step(options):
     check_pool_in_lanes("Meta-World/pick-place-v3", **options)
 

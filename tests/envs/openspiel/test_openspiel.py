@@ -435,7 +435,8 @@ def test_opponent_that_searches_is_refused(id, message):
     ("spades", {"num_tricks": 0}, "num_tricks: .* can load, got one that (cannot be played|ends the process)"),
     ("blotto", {"coins": 1000, "fields": 6}, "coins, fields: .* can load, got one that takes longer than 1 s"),
     ("blotto", {"fields": -3}, "fields: .* can load, got one that needs more than 2 GiB of memory"),
-    *exhaustive(("blotto", {"fields": 100}, "fields: .* can load, got one that (ends the process|needs more than 2 GiB)")),
+    *exhaustive(
+        ("blotto", {"fields": 100}, "fields: .* can load, got one that (ends the process|needs more than 2 GiB)")),
     ("universal_poker", {"stack": "x"}, "stack: .* can load, got stoi"),
     ("oshi_zumo", {"size": -3}, "size: .* can load, got one that cannot be played: .* writes outside its tensor of"),
     ("sheriff", {"max_bribe": 2**31 - 1}, "max_bribe: expected numbered actions and tensors .*, got -2147483"),
