@@ -28,7 +28,7 @@ TEXT = """# Measurements
 <!-- search: speed -->
 
 Each row compares cypool, on {threads} threads, with other libraries that provide the same environment. Runs were
-interleaved. [All results](../../docs_tools/measurements.json) also cover one thread and `SyncVectorEnv`.
+interleaved. [The full results](../../docs_tools/measurements.json) also cover one thread and `SyncVectorEnv`.
 
 ```
 {command}
