@@ -126,7 +126,7 @@ def hook_of(name: str, function: Any) -> Any:
     try:
         signature.bind(None)
     except TypeError:
-        raise TypeError(f"{name}: expected a Python function of one argument, got one of {signature}") from None
+        raise TypeError(f"{name}: expected a Python function with one argument, got signature {signature}") from None
     return function
 
 

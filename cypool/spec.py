@@ -85,7 +85,7 @@ class Array(_Frozen):
         # the dtype in this machine's byte order
         self._set(shape=tuple(int(n) for n in shape), dtype=np.dtype(np.dtype(dtype).type))
         if len(self.shape) > 8 or min(self.shape, default=1) < 1:
-            raise ValueError(f"shape: expected at most 8 dimensions, none below 1, got {self.shape}")
+            raise ValueError(f"shape: expected at most 8 dimensions, each at least 1, got {self.shape}")
         if self.dtype.kind == "f":
             least, greatest = -np.inf, np.inf
         elif self.dtype.kind in "iu":

@@ -354,7 +354,7 @@ def verified(magic: bytes, data: Any, expected: str) -> tuple[bytes, Blobs]:
     while chunk := data.read(CHUNK):
         digest.update(chunk)
     if len(begin) < prefix or digest.digest() != begin[len(magic):prefix - 8]:
-        raise ValueError(f"{expected}, got one that is damaged, of {size} bytes")
+        raise ValueError(f"{expected}, got a damaged one of {size} bytes")
     length = int.from_bytes(begin[prefix - 8:], "little")
     data.seek(prefix)
     return data.read(min(length, size - prefix)), Blobs(data, size - prefix - length)
@@ -434,4 +434,4 @@ class Blobs:
 
     def end(self) -> None:
         if self._left:
-            raise ValueError(f"{self._left} bytes more than its header specifies")
+            raise ValueError(f"{self._left} more bytes than its header specifies")

@@ -92,5 +92,5 @@ def synchronous(env: GymnasiumPool) -> GymnasiumPool:
         ValueError: `env` is not synchronous.
     """
     if env.is_async:
-        raise ValueError(f"env: expected batch_size=num_envs, got {env.batch_size} of {env.num_envs}")
+        raise ValueError(f"env: expected batch_size=num_envs, got {env.batch_size} and {env.num_envs}")
     return env

@@ -132,7 +132,7 @@ class _Function(namedtuple("_Function", ["work", "arguments", "tree"])):
     def __call__(self, number: int, arrays: Any) -> Any:
         pool = pools.get(number)
         if pool is None:
-            raise ValueError(f"handle: expected the handle of a pool that is still referenced, got number {number}")
+            raise ValueError(f"handle: expected the handle of a pool that is still referenced, got {number}")
         return self.tree.flatten_up_to(self.work(pool, *self.arguments.unflatten(arrays)))
 
 

@@ -299,7 +299,7 @@ class VectorAPI:
             made = RolloutBuffers if frames == "stacked" else FrameBuffers
             return made(self.env_spec, num_steps, self.num_envs)
         except (MemoryError, ValueError) as error:
-            raise ValueError(f"num_steps: expected steps that fit in memory, got {num_steps}: {error}") from error
+            raise ValueError(f"num_steps: expected a rollout that fits in memory, got {num_steps}: {error}") from error
 
     def rollout(self, actions: Any, out: RolloutBuffers | None = None, *, policy: Any = None,
                 observe: int | Literal["all", "last"] = "all", timeout: float | None = None) -> RolloutBuffers:
@@ -464,7 +464,7 @@ class VectorAPI:
         state = State.from_bytes(saved["state"])
         seeds = [check_int("seeds", seed, -1, 2**256) for seed in saved["seeds"]]
         if len(state) != self.num_envs or len(seeds) != self.num_envs:
-            raise ValueError(f"expected a pool of {len(state)} environments, got one of {self.num_envs}")
+            raise ValueError(f"expected a pool with {len(state)} environments, got one with {self.num_envs}")
         for name in OF_A_RUN:
             if saved["recipe"][name] != self._recipe.get(name):
                 raise ValueError(f"expected a pool with {name}={shown(saved['recipe'][name])}, got one with "

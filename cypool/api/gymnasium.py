@@ -134,7 +134,7 @@ def _dicts_of(options: Any, count: int) -> list[dict[str, Any] | None]:
         raise ValueError(f"options: expected a dict or None for each of {count} environments, got {len(options)}")
     rows = [None if own is None else _dict_of(own) for own in options]
     if any(own is not None and "reset_mask" in own for own in rows):
-        raise ValueError("options: expected reset_mask only in a dict for all environments, got it in a dict for one "
+        raise ValueError("options: reset_mask is only valid in a dict for all environments, not in a dict for one "
                          "environment")
     return rows
 

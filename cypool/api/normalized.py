@@ -78,7 +78,7 @@ class NormalizedPool(Normalizing, GymnasiumPool):
 
     def _to_checkpoint(self) -> dict[str, Any]:
         if self._held is not None:
-            raise RuntimeError("expected no checkpoint within hold_statistics(), because the statistics do not "
+            raise RuntimeError("a checkpoint cannot be saved within hold_statistics(), because the statistics do not "
                                "include the held observations yet")
         return {**super()._to_checkpoint(), "statistics": self.normalization(), "returns": self._returns.copy(),
                 "gamma": float(self.gamma), "epsilon": float(self.epsilon), "frozen": bool(self.frozen),
@@ -95,7 +95,7 @@ class NormalizedPool(Normalizing, GymnasiumPool):
         if self._obs is not None:
             last = check_array("shown", last, f"float32 of shape {self._shown.shape}")
             if last.shape != self._shown.shape or last.dtype != np.float32:
-                raise ValueError(f"expected observations, float32 of shape {self._shown.shape}, got {last.dtype} of "
+                raise ValueError(f"expected float32 observations of shape {self._shown.shape}, got {last.dtype} of "
                                  f"shape {last.shape}")
 
         def take() -> Any:

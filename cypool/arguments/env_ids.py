@@ -33,7 +33,7 @@ def ids_of(env_id: ArrayLike | None, name: str = "env_id") -> EnvIds | None:
     if ids.ndim != 1:
         raise ValueError(f"{name}: expected shape (k,), got {ids.shape}")
     if ids.size > MAX_ENVS:
-        raise ValueError(f"{name}: expected each id once, got {ids.size}")
+        raise ValueError(f"{name}: expected at most {MAX_ENVS} ids, got {ids.size}")
     if not ids.size:
         # of any dtype
         return np.zeros(0, np.int32)

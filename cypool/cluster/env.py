@@ -208,7 +208,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         drawn = np.asarray(policy.distribution.sample(params, np.random.default_rng(0)))
         shape, action = (2, *self.env_spec.action.shape), self.env_spec.action
         if drawn.shape != shape or (isinstance(action, Discrete) and drawn.dtype.kind not in "iu"):
-            raise ValueError(f"policy: expected its distribution to draw two actions for {action}, of shape {shape}, "
+            raise ValueError(f"policy: expected a distribution that draws two actions of shape {shape} for {action}, "
                              f"got {drawn.dtype} of shape {drawn.shape}")
         if isinstance(action, Discrete) and getattr(policy.distribution, "n", action.n) != action.n:
             raise ValueError(f"policy: expected a policy that chooses from {action.n} actions, got "
@@ -536,7 +536,7 @@ class ClusterEnv(Normalizing, VectorEnv):
             raise TypeError(f"out: expected a Rollout, got {type(out).__name__}")
         if out.worker is not None or out.reward.shape != (num_steps, self.num_envs):
             raise ValueError(f"out: expected a Rollout of shape {(num_steps, self.num_envs)} from rollout(), "
-                             f"got one of {out.reward.shape}" + " from stream()" * (out.worker is not None))
+                             f"got one of shape {out.reward.shape}" + " from stream()" * (out.worker is not None))
         return out.buffers
 
     def _rows(self, w: int) -> slice:

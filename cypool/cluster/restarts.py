@@ -86,6 +86,6 @@ class Starter:
         try:
             record.incarnation, record.pid = ray.get(ref, timeout=max(0.0, until - time.monotonic()))
         except ray.exceptions.GetTimeoutError:
-            raise TimeoutError(f"worker {w}: expected it to start within {self.start_timeout:g} s") from None
+            raise TimeoutError(f"worker {w} did not start within {self.start_timeout:g} s") from None
         except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError) as error:
             raise RuntimeError(f"worker {w} could not be started: {error}") from error

@@ -82,7 +82,7 @@ def _init(ray: Any, here: bool, arguments: dict[str, Any]) -> None:
                 raise
             if attempt == 2:
                 raise RuntimeError("Ray did not start on this machine in two attempts: run the program again, or look "
-                                   f"at Ray's logs, by default in /tmp/ray/session_latest/logs. Its error: {error}"
+                                   f"at Ray's logs, by default in /tmp/ray/session_latest/logs. Ray's error: {error}"
                                    ) from error
 
 

@@ -114,7 +114,7 @@ class Streams:
                     # for good: a process that is stopped takes notice of nothing else
                     topology.kill(late)
                     if late in restarting:
-                        raise TimeoutError(f"worker {late}: expected it to restart within "
+                        raise TimeoutError(f"worker {late} did not restart within "
                                            f"{start_timeout:g} s")
                     records[late].timeouts += 1
                     begin_again(late, is_late=True)

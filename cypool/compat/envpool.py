@@ -50,7 +50,7 @@ def install_as_envpool(legacy: bool = False) -> None:
     here = envpool_legacy if legacy else sys.modules[__name__]
     if sys.modules.get("envpool", here) is not here:
         other = sys.modules["envpool"].__name__
-        raise RuntimeError(f"install_as_envpool: {other} was already imported as envpool: call this before that import")
+        raise RuntimeError(f"install_as_envpool: {other} was already imported as envpool: call this first")
     if "envpool" in sys.modules:
         return
     sys.modules["envpool"] = here

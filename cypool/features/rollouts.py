@@ -312,7 +312,7 @@ def _unchosen(env: RolloutEnv, num_steps: int) -> NDArray[Any]:
     try:
         rows = np.zeros((num_steps * env._pool.num_envs, *row.shape), row.dtype)
     except (MemoryError, ValueError) as error:
-        raise ValueError(f"actions: expected steps that fit in memory, got {num_steps}: "
+        raise ValueError(f"actions: expected a rollout that fits in memory, got {num_steps} steps: "
                          f"{error}") from error
     if row.any():
         rows[:] = row
@@ -330,12 +330,12 @@ def _chosen(env: RolloutEnv, rows: NDArray[Any], num_steps: int) -> Any:
 def _flat(actions: Any, part: Any, num_envs: int) -> tuple[NDArray[Any], int]:
     """Returns actions (T, num_envs, ...) with the first two axes merged, and T."""
     shape = num_envs, *part.shape
-    wanted = f"shape {shown_shape('T', *shape)}, T steps of {num_envs} envs, at least 1"
+    wanted = f"shape {shown_shape('T', *shape)} for T >= 1 steps of {num_envs} envs"
     array = actions
     if type(array) is not np.ndarray:
         array = check_array("actions", actions, f"{part.dtype} of {wanted}")
     if array.ndim == 0:
-        raise ValueError(f"actions: expected {wanted}, or only T with policy=, got {shown(array.item())}")
+        raise ValueError(f"actions: expected {wanted}, or just T with policy=, got {shown(array.item())}")
     if array.shape[1:] != shape or len(array) == 0:
         raise ValueError(f"actions: expected {wanted}, got {array.shape}")
     if array.shape[0] * num_envs >= 2**31:

@@ -100,7 +100,7 @@ class Task:
         Call it in `setup`, and write to the array; do not replace it.
         """
         if self._state is None:
-            raise RuntimeError("add_state: expected to be called in setup()")
+            raise RuntimeError("add_state: can only be called in setup()")
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         array = np.zeros((self._num_envs, *shape), dtype)
         if array.dtype.kind not in "biuf":
@@ -255,10 +255,10 @@ class _Rows(RowsBackend):
     def load_row(self, row: int, state: Any) -> None:
         """Restores the state of an environment."""
         if not isinstance(state, tuple | list) or len(state) != 2 or not isinstance(state[0], dict):
-            raise ValueError(f"expected a state of a task, got {shown(state)}")
+            raise ValueError(f"expected the state of a task, got {shown(state)}")
         given, version = state
         if version != mujoco.mj_version():
-            raise ValueError(f"expected a state of MuJoCo {mujoco.mj_version()}, got one of {shown(version)}")
+            raise ValueError(f"expected a state from MuJoCo {mujoco.mj_version()}, got one from {shown(version)}")
         for name in given:
             # a field that was first used later
             if isinstance(name, str) and name.startswith("data.") and name[5:] in self.sim._fields:

@@ -78,7 +78,7 @@ class Policy:
                 raise TypeError(f"{name}: expected a C-contiguous array of numbers, got {shown(array)}")
         if state is not None and (state.ndim == 0 or not state.flags.writeable):
             raise ValueError("state: expected a writeable array of shape (num_envs, ...), got "
-                             + ("one number" if state.ndim == 0 else "a read-only one"))
+                             + ("a scalar" if state.ndim == 0 else "a read-only one"))
         self.state, self.parameters = state, parameters
         self._address = address
         self._parameters_address = 0 if parameters is None else parameters.ctypes.data

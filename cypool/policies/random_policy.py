@@ -74,7 +74,7 @@ class RandomPolicy(Policy):
     def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], None]:
         actions = self._num_actions, self._num_agents
         if saved["actions"] != actions:
-            raise ValueError(f"expected one for (actions, agents) {shown(saved['actions'])}, got one for {actions}")
+            raise ValueError(f"expected a policy for (actions, agents) {shown(saved['actions'])}, got {actions}")
         seed, steps = check_int("seed", saved["seed"], 0, 2**63 - 1), steps_of(saved["steps"])
 
         def take() -> None:

@@ -133,7 +133,7 @@ class ReplayBuffer(Observer):
         try:
             return {name: np.zeros(*shape) for name, shape in self._shapes.items() if name not in SUMS}
         except (MemoryError, ValueError) as error:
-            raise ValueError(f"capacity: expected rows that fit in memory, got {capacity}: "
+            raise ValueError(f"capacity: expected a buffer that fits in memory, got {capacity} rows: "
                              f"{error}") from error
 
     def _make_ring(self, rows: int, memory: dict[str, NDArray[Any]]) -> Ring:

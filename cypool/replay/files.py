@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAGIC = b"cypool replay 1\n"
 ALIGNMENT = mmap.ALLOCATIONGRANULARITY
 _LONGEST_HEADER = 2**20  # of another buffer, to say how it differs
-EXPECTED = "path: expected a replay buffer's file"
+EXPECTED = "path: expected a replay buffer file"
 
 Shapes = dict[str, tuple[tuple[int, ...], Any]]
 

@@ -681,7 +681,7 @@ def first_difference(a: History, b: History) -> Difference | None:
         if not isinstance(each, History):
             raise TypeError(f"{name}: expected a History, got {shown(each)}")
     if a.env.num_envs != b.env.num_envs:
-        raise ValueError(f"b: expected a history of {a.env.num_envs} environments, got one of {b.env.num_envs}")
+        raise ValueError(f"b: expected a history with {a.env.num_envs} environments, got one with {b.env.num_envs}")
     for step in range(min(len(a), len(b))):
         differ = np.flatnonzero(a._sums[step] != b._sums[step])
         if len(differ) and a._seen[step] == b._seen[step]:

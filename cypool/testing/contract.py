@@ -104,7 +104,7 @@ def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
             environments.
     """
     if not is_task(id) and entry_of(id).expand is not None:
-        raise ValueError(f"id: expected the id of a single environment, got {shown(id)}, which stands for several")
+        raise ValueError(f"id: expected the id of a single environment, got {shown(id)}, which expands to several")
     num_envs = check_int("num_envs", num_envs, 2, 2**20)
     num_steps = check_int("num_steps", num_steps, 10, 2**31 - 1)
     seed = check_int("seed", seed, 0, 2**31 - 1 - num_envs)

@@ -54,7 +54,7 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
             hint = ": pass its .pool" if isinstance(getattr(env, "pool", None), GymnasiumPool) else ""
         except Exception:
             hint = ""
-        raise TypeError(f"env: expected a pool of env_type 'gymnasium', got {shown(env)}{hint}")
+        raise TypeError(f"env: expected a pool with env_type 'gymnasium', got {shown(env)}{hint}")
     if pool.is_async:
         raise ValueError("env: expected a synchronous pool, because the rows of an asynchronous pool are unordered")
     if env.render_mode != "rgb_array":

@@ -205,7 +205,7 @@ def test_what_sb3_leaves_no_choice_of(given):
 def test_pools_it_cannot_use():
     with pytest.raises(ValueError, match="^env: expected autoreset_mode='SameStep', got 'NextStep'"):
         sb3.SB3VecEnv(cypool.make("CartPole-v1", num_envs=NUM))
-    with pytest.raises(ValueError, match="^env: expected batch_size=num_envs, got 2 of 4"):
+    with pytest.raises(ValueError, match="^env: expected batch_size=num_envs, got 2 and 4"):
         sb3.SB3VecEnv(cypool.make("CartPole-v1", num_envs=NUM, autoreset_mode="SameStep", batch_size=2))
     with pytest.raises(TypeError, match="^env: expected"):
         sb3.SB3VecEnv(cypool.make("CartPole-v1", "gym"))

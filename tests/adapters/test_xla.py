@@ -301,7 +301,7 @@ def test_handles_of_others():
     env.reset()
     fails("RuntimeError: nothing is pending", jax.jit(recv), handle)
     for wrong in ([-1, 0], [10**9, 0]):
-        fails(f"ValueError: handle: expected the handle of a pool that is still referenced, got number {wrong[0]}",
+        fails(f"ValueError: handle: expected the handle of a pool that is still referenced, got {wrong[0]}",
               step, jnp.array(wrong, jnp.int32), actions)
     fails("TypeError: handle: expected int32 of shape", step, jnp.zeros(3, jnp.int32), actions)
     fails("TypeError: handle: expected int32 of shape", step, jnp.zeros(2), actions)
@@ -317,7 +317,7 @@ def test_handles_of_others():
     number = int(handle[0])
     del functions, other
     gc.collect()
-    fails(f"ValueError: handle: expected the handle of a pool that is still referenced, got number {number}", step,
+    fails(f"ValueError: handle: expected the handle of a pool that is still referenced, got {number}", step,
           handle, actions)
     assert (step(env.xla().handle, actions)[1][4]["elapsed_step"] == 1).all()
 

@@ -356,7 +356,7 @@ def test_whatever_a_pool_gets(id, batch_size):
 
 def test_more_steps_than_memory_holds():
     env = cypool.make("Pong-v5", num_envs=2)
-    with pytest.raises(ValueError, match="^num_steps: expected steps that fit in memory"):
+    with pytest.raises(ValueError, match="^num_steps: expected a rollout that fits in memory"):
         env.rollout_buffers(2**31 - 1)
 
 
@@ -384,7 +384,7 @@ def test_whatever_other_functions_get():
         for argument, call in calls:
             with pytest.raises((ValueError, TypeError), match=f"^{argument}: "):
                 call(value)
-    with pytest.raises(TypeError, match="^env: expected a pool of env_type 'gymnasium', got 3"):
+    with pytest.raises(TypeError, match="^env: expected a pool with env_type 'gymnasium', got 3"):
         cypool.record(3, "out.gif")
     with pytest.raises(ValueError, match="^path: expected a file name that ends in .mp4, .*, got 'out'"):
         cypool.record(env, "out")

@@ -88,7 +88,7 @@ def test_wrong_arguments():
     with pytest.raises(ValueError, match="synchronous pool"):
         cypool.make("CartPole-v1", num_envs=2, batch_size=1).rollout_buffers(3, frames="once")
     buffers = env.rollout_buffers(1, frames="once")
-    with pytest.raises(ValueError, match="that fit in memory"):
+    with pytest.raises(ValueError, match="that fits in memory"):
         env.rollout_buffers(2**31 - 1, frames="once")
     obs, _ = env.reset()
     with pytest.raises(RuntimeError, match=r"add: expected begin\(\) first"):

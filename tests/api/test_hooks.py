@@ -308,7 +308,7 @@ NULL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)()
       for address in (0, 3)),
     (True, TypeError, "expected a C function .* or a Python function, got True"),
     ("no hook", TypeError, "expected a C function .* or a Python function, got 'no hook'"),
-    (two_arguments, TypeError, r"expected a Python function of one argument, got one of \(batch, more\)"),
+    (two_arguments, TypeError, r"expected a Python function with one argument, got signature \(batch, more\)"),
     (INT, TypeError, "expected a ctypes function with restype None and argtypes .*got restype .*c_int"),
     (DOUBLES, TypeError, r"expected a ctypes function .*argtypes \(.*LP_c_double"),
     (NULL, ValueError, "got a null pointer"),

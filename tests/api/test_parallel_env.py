@@ -107,7 +107,7 @@ def test_bad_input(walker):
             ({"red_1": 9}, r"^actions\['red_1'\]: expected integers in \[0, 3\), got 9$"),
             ({"red_1": "x"}, r"^actions\['red_1'\]: expected integers, got array\(\['x'\]"),
             ({"blue_1": [0, 7]}, r"^actions\['blue_1'\]: expected values in \[-1.0, 1.0\], got 7$"),
-            ({"blue_1": np.zeros((9, 9))}, r"^actions: expected shape \(2,\) of blue_1, got \(9, 9\)$"),
+            ({"blue_1": np.zeros((9, 9))}, r"^actions: expected shape \(2,\) for blue_1, got \(9, 9\)$"),
             ({"nobody": 3}, "^actions: expected keys from red_0, .*, got 'nobody'$")):
         with pytest.raises((TypeError, ValueError), match=message):
             env.step({**good, **changed})

@@ -238,7 +238,7 @@ def test_rollouts_of_a_normalized_pool_continue(tmp_path):
     env.reset()
     env.rollout(150, policy=policy)
     cypool.save_checkpoint(tmp_path / "run", env=env, policy=policy)
-    with env.hold_statistics(), pytest.raises(RuntimeError, match="no checkpoint within hold_statistics"):
+    with env.hold_statistics(), pytest.raises(RuntimeError, match="checkpoint cannot be saved within hold_statistics"):
         cypool.save_checkpoint(tmp_path / "other", env=env)
     shown = env.rollout(1, policy=policy).obs[0].copy()
     wanted = [digest(env.rollout(150, policy=policy)) for _ in range(3)]
@@ -398,7 +398,7 @@ def test_damaged_files_change_nothing(run):
         data = bytearray(run.good)
         data[at] ^= 1 << rng.integers(8)
         run.refused(bytes(data), "^path: .*expected a checkpoint written by save_checkpoint")
-    run.refused(run.good + b"x", "one that is damaged")
+    run.refused(run.good + b"x", "a damaged one")
     run.refused(run.env.save().to_bytes(), "got a state, which cypool.load_state reads$")
     run.refused(run.good.replace(b"point 1", b"point 9", 1), "one of format 9, written by a different version .*")
     run.refused(b"PK\3\4", r"save_checkpoint\(\), got b'PK")
@@ -450,7 +450,7 @@ def test_strange_contents_change_nothing(run):
             (lambda parts: with_rows(parts, "env", elapsed_step=-1), "env: .*elapsed_step"),
             (lambda parts: with_rows(parts, "env", rng=None), "env: .*rng"),
             (set_to("env", "state", b"x"), "env: data: expected a state"),
-            (set_to("env", "seeds", [0]), "env: expected a pool of 4"),
+            (set_to("env", "seeds", [0]), "env: expected a pool with 4"),
             (set_to("env", "seeds", ["a"] * 4), "env: seeds: expected an int"),
             (set_to("env", "streams", [None]), "env: expected 1 random streams"),
             (set_to("env", "streams", [{}, {"a": 1}]), "env: streams: expected the state of PCG64"),
@@ -496,10 +496,10 @@ def test_parts_of_other_kinds_are_refused(run):
     own = cypool.make("CartPole-v1", num_envs=4)
     for message, parts in [
             ("buffer: expected a buffer for the pool env", {"env": own}),
-            ("env: expected a pool of 4 environments, got one of 5", {"env": more}),
+            ("env: expected a pool with 4 environments, got one with 5", {"env": more}),
             ("env: .*expected a state of Acrobot-v1 with", {"env": other_id, "buffer": buffer(other_id)}),
             ("env: .*expected a state of CartPole-v1 with", {"env": longer, "buffer": buffer(longer)}),
-            ("normalized: expected a pool of 3 environments, got one of 4", {"normalized": own}),
+            ("normalized: expected a pool with 3 environments, got one with 4", {"normalized": own}),
             ("env: expected a pool with max_episode_steps=500, got one with 7",
              {"env": short, "buffer": buffer(short)}),
             ("env: expected a pool with autoreset_mode='NextStep', got one with 'SameStep'",

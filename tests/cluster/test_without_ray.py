@@ -59,7 +59,7 @@ def test_a_ray_that_does_not_start_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False, init=init))
     # what Ray raises where its processes take too long
     error = Exception("The current node timed out during startup")
-    with pytest.raises(RuntimeError, match="run the program again.* Its error: The current node timed out") as caught:
+    with pytest.raises(RuntimeError, match="run the program again.* Ray's error: The current node timed out") as caught:
         session.enter(None, {"object_store_memory": 1}, 89.5)
     assert caught.value.__cause__ is error and [each["object_store_memory"] for each in calls] == [1, 1]
     # as patient as the caller, unless the user set it
@@ -461,8 +461,8 @@ def test_after_an_environment_raised_it_goes_on(walker):
 
 
 @pytest.mark.parametrize(("said", "error", "message"), [
-    (np.zeros((2, 2)), TypeError, "expected it to return a dict with 'params'"),
-    ({"value": np.zeros(2)}, TypeError, "expected it to return a dict with 'params'"),
+    (np.zeros((2, 2)), TypeError, "expected a returned dict with 'params'"),
+    ({"value": np.zeros(2)}, TypeError, "expected a returned dict with 'params'"),
     ({"params": np.zeros((2, 3))}, ValueError, r"params of shape \(2, 2\), got \(2, 3\)"),
     ({"params": np.zeros(2)}, ValueError, r"params of shape \(2, 2\), got \(2,\)"),
     ({"params": np.full((2, 2), np.nan)}, ValueError, "params without NaN"),

@@ -178,7 +178,7 @@ def test_bad_arguments_of_resets_are_named():
                                ([{}] * 4, ValueError, "options: expected a dict or None for each of 3"),
                                ([{}, {}, 5], TypeError, "options: expected a dict or None, or a list"),
                                ([{}, None, {"x": 1}], ValueError, "options: expected only reset_mask, because Cart"),
-                               ([{"reset_mask": mask}] * 3, ValueError, "options: expected reset_mask only in a dict")):
+                               ([{"reset_mask": mask}] * 3, ValueError, "options: reset_mask is only valid in a dict")):
         with pytest.raises(kind, match=f"^{message}"):
             env.reset(options=bad)
     with pytest.raises(ValueError, match="^options: expected a dict or None for each of 2 environments, got 3"):

@@ -172,7 +172,7 @@ def test_first_difference_names_step_and_environment():
     b.seek(13)
     assert cypool.first_difference(a, a) is None
     c = cypool.history(pool(num_envs=2))
-    with pytest.raises(ValueError, match="b: expected a history of 3 environments, got one of 2"):
+    with pytest.raises(ValueError, match="b: expected a history with 3 environments, got one with 2"):
         cypool.first_difference(a, c)
     with pytest.raises(TypeError, match="a: expected a History"):
         cypool.first_difference(3, a)

@@ -216,9 +216,9 @@ def test_bad_input_of_rollout_steps_nothing():
     (env,) = pools("CartPole-v1", 1)
     actions = sample(env, 4)
     for bad, error, message in [
-            (np.zeros((0, NUM), int), ValueError, r"actions: expected shape \(T, 7\), .* at least 1, got"),
+            (np.zeros((0, NUM), int), ValueError, r"actions: expected shape \(T, 7\) for T >= 1 .*, got"),
             (np.zeros(NUM, int), ValueError, "actions: expected shape"),
-            (3, ValueError, "actions: expected shape .* or only T with policy=, got 3$"),
+            (3, ValueError, "actions: expected shape .* or just T with policy=, got 3$"),
             (np.zeros((4, NUM + 1), int), ValueError, "actions: expected shape"),
             (np.full((4, NUM), 2), ValueError, r"actions: expected integers in \[0, 2\), got 2"),
             (np.zeros((4, NUM)), TypeError, "actions: expected integers"),
@@ -352,7 +352,7 @@ def test_messages_of_search_name_both_axes():
             env.search(state, np.zeros((256, 30), np.float32))
         found = env.search(state, np.zeros((256, 3, 1), np.float32))
         assert repr(found).startswith("SearchResult(256 sequences, best reward ") and len(repr(found)) < 100
-        with pytest.raises(ValueError, match=r"expected shape \(T, 4, 1\), T steps of 4 envs"):
+        with pytest.raises(ValueError, match=r"expected shape \(T, 4, 1\) for T >= 1 steps of 4 envs"):
             env.rollout(np.zeros((4, 1), np.float32))
 
 

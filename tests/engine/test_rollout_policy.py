@@ -351,7 +351,7 @@ def test_bad_policies(policies):
                       ("parameters", 3)):
         with pytest.raises(TypeError, match=f"{name}: expected a C-contiguous array of numbers, got"):
             cypool.Policy(policies["lean"], **{name: bad})
-    for bad, got in ((np.array(1.0), "one number"), (np.broadcast_to(np.zeros((1, 1)), (1, 1)), "a read-only one")):
+    for bad, got in ((np.array(1.0), "a scalar"), (np.broadcast_to(np.zeros((1, 1)), (1, 1)), "a read-only one")):
         with pytest.raises(ValueError, match=f"state: expected a writeable array of shape .* got {got}"):
             cypool.Policy(policies["lean"], state=bad)
     with pytest.raises(ValueError, match="policy: expected a state with 7 rows, one for each env, got 6"):

@@ -440,7 +440,7 @@ def test_damaged_files_are_refused(tmp_path):
                  b'{"cypool": ' + b"9" * 5000 + b"}"):
         with pytest.raises(ValueError, match="^data: expected a state returned by to_bytes"):
             State.from_bytes(signed(text))
-    with pytest.raises(ValueError, match="bytes more than its header specifies"):
+    with pytest.raises(ValueError, match="more bytes than its header specifies"):
         State.from_bytes(signed(json.dumps(head).encode(), b"x"))
     with pytest.raises(ValueError, match="^data: expected a state from cypool .*, got one from '0.0.9'"):
         State.from_bytes(signed(json.dumps({**head, "cypool": "0.0.9"}).encode()))

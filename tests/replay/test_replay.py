@@ -238,7 +238,7 @@ def test_memory_of_samples_is_used_again():
 
 @pytest.mark.parametrize("kwargs, message", [
     ({"capacity": 7}, "capacity: expected 8 to"), ({"capacity": 1.5}, "capacity: expected an int"),
-    ({"capacity": 2**47}, "capacity: expected rows that fit in memory"),
+    ({"capacity": 2**47}, "capacity: expected a buffer that fits in memory"),
     ({"n_step": 0}, "n_step: expected 1 to"),
     ({"gamma": 1.5}, "gamma: expected 0"), ({"gamma": np.nan}, "gamma: expected 0"), ({"alpha": -1}, "alpha: expected"),
     ({"sequence_length": 0}, "sequence_length: expected 1 to"), ({"seed": -1}, "seed: expected"),

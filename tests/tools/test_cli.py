@@ -314,10 +314,10 @@ def test_requirements_are_those_of_users():
     (["play", "CartPole-v1", "--png", "a.png", "--record", "a.gif"], "--png: cannot be combined with --record"),
     (["play", "CartPole-v1", "--num-envs", "2"], "--num-envs: only valid with --record or --png"),
     (["tune", "CartPole"], "did you mean CartPole-v"),
-    (["tune", "CartPole-v1", "--for", "learner-ms"], "expected a number after learner-ms"),
+    (["tune", "CartPole-v1", "--for", "learner-ms"], "expected a number after, and only after, learner-ms"),
     (["tune", "CartPole-v1", "--for", "asinc"], "--for: expected one of 'sync', 'async', 'learner-ms', got 'asinc'"),
-    (["tune", "CartPole-v1", "5"], "expected a number after learner-ms"),
-    (["tune", "CartPole-v1", "--for", "learner-ms", "nan"], "expected learner-ms 0 to 10000"),
+    (["tune", "CartPole-v1", "5"], "expected a number after, and only after, learner-ms"),
+    (["tune", "CartPole-v1", "--for", "learner-ms", "nan"], "expected learner-ms from 0 to 10000"),
     (["tune", "CartPole-v1", "--for", "async", "--max-envs", "1"], "--max-envs: expected at least 2"),
 ])
 def test_refusals(words, said, capsys, monkeypatch):
@@ -578,7 +578,7 @@ def test_play_without_the_display_that_was_asked_for_is_refused(capsys, monkeypa
     monkeypatch.setenv("SDL_VIDEODRIVER", "none")
     assert main(["play", "CartPole-v1", "--random", "--steps", "2"]) == 2
     said = capsys.readouterr().err
-    assert "no window: none not available" in said and said.count("\n") == 1
+    assert "cannot open a window: none not available" in said and said.count("\n") == 1
 
 
 def test_keys_in_a_window(capsys, monkeypatch):

@@ -73,7 +73,7 @@ def test_it_says_what_to_do(tmp_path, monkeypatch, capsys):
         if source.is_file() and source.suffix in (".py", ".pyx", ".toml"):
             assert (tmp_path / "my_env" / source.relative_to(TEMPLATE)).read_text() == source.read_text()
     assert main(["new", "my_env"]) == 2
-    assert "folder: expected a new one, but my_env exists" in capsys.readouterr().err
+    assert "folder: expected a new folder, but my_env exists" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["MyEnv", "my-env", "1env", "", "my env", "class", "random", "cypool", "_env", "../x"])

@@ -103,7 +103,7 @@ def test_bad_arguments(tmp_path):
         def __getattr__(self, name):
             raise RuntimeError("on purpose")
 
-    with pytest.raises(TypeError, match="^env: expected a pool of env_type 'gymnasium'"):
+    with pytest.raises(TypeError, match="^env: expected a pool with env_type 'gymnasium'"):
         cypool.record(Hostile(), tmp_path / "a.gif")
     with pytest.raises(ValueError, match="^env: expected a synchronous pool"):
         cypool.record(cypool.make("CartPole-v1", num_envs=2, batch_size=1), tmp_path / "a.gif")

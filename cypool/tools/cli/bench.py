@@ -12,7 +12,7 @@ def declare(parser: Parser) -> None:
                help="an environment, or several separated by commas, each compared with its peers in their best modes; "
                     "'atari26': the 26 games of Atari 100k (default: Pong-v5)")
     parser.add("--env", metavar="ID", words=all_ids, help="another way to name the environment")
-    parser.add("--num-envs", type=int, metavar="N", default=64, help="environments (default: %(default)s)")
+    parser.add("--num-envs", type=int, metavar="N", default=64, help="number of environments (default: %(default)s)")
     parser.add("--batch-size", type=int, metavar="N",
                help="size of asynchronous batches (default: half of the environments)")
     parser.add("--threads", type=int, metavar="N", help="default: the number of usable CPUs")
@@ -37,7 +37,7 @@ def run(id: str | None, env: str | None, num_envs: int, batch_size: int | None, 
         from cypool.envs import FAMILIES
         from cypool.tools import benchmark
     except ImportError as error:
-        raise Refusal(f'{error}; to install everything it needs: pip install "cypool[bench]"') from error
+        raise Refusal(f'{error}; to install everything `cypool bench` needs: pip install "cypool[bench]"') from error
     groups = {name: ids for family in FAMILIES for name, ids in family.groups.items()}
     envs = list(groups.get(env) or env.split(","))
     try:

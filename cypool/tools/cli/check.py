@@ -17,11 +17,11 @@ def declare(parser: Parser) -> None:
     parser.add_id()
     parser.add("--only", metavar="{parity,contract}", words=lambda: CHECKS, help="run only one of the two checks")
     parser.add("--num-envs", type=number(int, 2), metavar="N", default=4,
-               help="environments in a batch (default: %(default)s)")
+               help="number of environments (default: %(default)s)")
     parser.add("--num-steps", type=number(int, 10), metavar="N", default=300,
                help="steps per run (default: %(default)s)")
     parser.add("--seeds", type=number(int, 1, 1000), metavar="N", default=3,
-               help="runs alongside the reference, one per seed (default: %(default)s)")
+               help="number of comparisons with the reference, one per seed (default: %(default)s)")
     parser.add_options()
     parser.add_json()
 

@@ -30,10 +30,10 @@ def new(name: str, folder: Any = None) -> Path:
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or keyword.iskeyword(name):
         raise ValueError(f"name: expected a lowercase package name, such as my_env, got {name!r}")
     if name in sys.stdlib_module_names or name in ("cypool", "tests", "numpy", "gymnasium"):
-        raise ValueError(f"name: expected a name that no other package has, got {name!r}")
+        raise ValueError(f"name: expected a name that no other package uses, got {name!r}")
     folder = Path(name if folder is None else folder)
     if folder.exists():
-        raise FileExistsError(f"folder: expected a new one, but {folder} exists")
+        raise FileExistsError(f"folder: expected a new folder, but {folder} exists")
     title = "".join(word.capitalize() for word in name.split("_"))
 
     def named(text: str) -> str:

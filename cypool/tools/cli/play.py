@@ -23,7 +23,7 @@ def declare(parser: Parser) -> None:
     parser.add("--png", type=Path, metavar="FILE",
                help=f"write one picture, after --steps steps (default: {STILL}); needs no display")
     parser.add("--num-envs", type=number(int, 1), metavar="N",
-               help="environments in the grid of --record or --png (default: 1)")
+               help="number of environments shown by --record or --png (default: 1)")
     parser.add("--random", action="store_true", help="watch random actions")
     parser.add("--policy", metavar="MODULE:FUNCTION",
                help="watch a policy: a function that maps a batch of observations to actions")
@@ -158,7 +158,7 @@ def _write_picture(env: Any, file: Path, act: Callable[[Any], Any], steps: int) 
     try:
         from PIL import Image
     except ImportError:
-        raise Refusal('pictures need Pillow: pip install "cypool[video]"') from None
+        raise Refusal('saving pictures requires Pillow: pip install "cypool[video]"') from None
     obs, _ = env.reset()
     for _ in range(steps):
         obs, *_ = env.step(act(obs))
@@ -212,7 +212,7 @@ def _play_in_window(env: Any, id: str, watched: Callable[[Any], Any] | None, fps
     try:
         import pygame
     except ImportError:
-        raise Refusal('a window needs pygame: pip install "cypool[render]"; or use --record video.mp4') from None
+        raise Refusal('a window requires pygame: pip install "cypool[render]"; or use --record video.mp4') from None
     import numpy as np
 
     from cypool.registration.registry import entry_of
@@ -232,7 +232,7 @@ def _play_in_window(env: Any, id: str, watched: Callable[[Any], Any] | None, fps
         pygame.display.init()
         score, done = _loop(pygame, env, id, choose, waits, fps, steps)
     except pygame.error as error:
-        raise Refusal(f"no window: {error}; use cypool play {id} --record video.mp4") from None
+        raise Refusal(f"cannot open a window: {error}; use cypool play {id} --record video.mp4") from None
     finally:
         pygame.display.quit()
     print(f"{done} steps, rewards {score:g}")
