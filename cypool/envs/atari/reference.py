@@ -213,7 +213,7 @@ def _renamed(options: dict[str, Any], names: Mapping[str, str], package: str) ->
     """Returns options under a package's names for them."""
     for name in options:
         if name not in names:
-            raise ValueError(f"{name}: not an option of {package}, the reference, which has {', '.join(names)}")
+            raise ValueError(f"{name}: not an option of the reference, {package}, which has {', '.join(names)}")
     if options.get("full_action_space") == "all":
         raise ValueError(f"full_action_space: expected a bool, because {package} does not support 'all', got 'all'")
     return {names[name]: value for name, value in options.items()}

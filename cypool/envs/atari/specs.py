@@ -65,16 +65,16 @@ OPTIONS = {
     "task": Option("pong", _check_task, "The name of the game's ROM."),
     "preset": choice(None, [name for name in PRESETS if name], 'The package to imitate: "envpool", "ale" or '
                                                                "\"gymnasium\"; None: cypool's defaults, mostly "
-                                                               "EnvPool's. Other options that are None take the "
-                                                               "preset's default."),
+                                                               "EnvPool's. Other options that are None default to "
+                                                               "the preset's values."),
     "stack_num": integer(4, 1, 256, "Number of frames in an observation."),
     "frame_skip": Option(4, _check_skip, "Number of frames per step; or (low, high): a random number from `low` to "
                                          "`high` - 1 for each step."),
-    "noop_max": integer(30, 0, 100_000, "A reset begins with 1 to `noop_max` frames without an action, or one less if "
-                                        "it then presses fire; 0: none."),
+    "noop_max": integer(30, 0, 100_000, "A reset begins with 1 to `noop_max` frames without an action, or one fewer if "
+                                        "fire is then pressed; 0: none."),
     "episodic_life": boolean(False, "Losing a life ends the episode; the next one continues the game, except with "
                                     'the presets "ale" and "gymnasium".'),
-    "zero_discount_on_life_loss": boolean(False, "Adds `discount` to the info, also for dm_env's time steps: 0 if a "
+    "zero_discount_on_life_loss": boolean(False, "Adds a `discount` to the info and to dm_env time steps: 0 if a "
                                                  "life was lost or the episode is over, else 1."),
     "reward_clip": boolean(None, "Clips rewards to their sign: -1, 0 or 1."),
     "use_fire_reset": boolean(None, "Presses fire at the end of a reset, in games that use it."),
@@ -84,8 +84,8 @@ OPTIONS = {
     "channels_last": boolean(None, "Puts color channels last; otherwise an image is three planes."),
     "repeat_action_probability": number(None, 0, 1, "Probability, at each frame, that the console repeats the "
                                                     "previous action."),
-    "full_action_space": Option(False, _check_full_action_space, "All legal actions, 18 in most games, instead of "
-                                                                 'those that the game uses. "all": always 18 actions; '
+    "full_action_space": Option(False, _check_full_action_space, "All legal actions (18 in most games) instead of "
+                                                                 'only those the game uses. "all": always 18 actions; '
                                                                  "illegal ones do nothing."),
     "continuous": boolean(False, "An action is a joystick position: radius, angle and fire."),
     "continuous_action_threshold": number(0.5, 0, 1, "The smallest radius that registers, and the threshold for "
@@ -111,7 +111,7 @@ def atari(options: dict[str, Any], facts: Facts) -> EnvSpec:
     preset = PRESETS[options["preset"]]
     limit = options["max_num_frames_per_episode"]
     if limit is not None and not preset.quirks.ends_at_once:
-        raise ValueError(f"max_num_frames_per_episode: expected None, except with preset 'ale' or 'gymnasium', "
+        raise ValueError(f"max_num_frames_per_episode: expected None unless preset is 'ale' or 'gymnasium', "
                          f"got {limit}; max_episode_steps limits the steps instead")
     options = {name: preset.defaults.get(name) if value is None else value for name, value in options.items()}
     check_int("img_height", options["img_height"], 1, shown_rows(options["preset"], facts))

@@ -31,7 +31,7 @@ def bipedal_walker(options: dict[str, Any]) -> EnvSpec:
 
 
 @describes(
-    continuous=boolean(True, "Actions are three numbers instead of a choice."),
+    continuous=boolean(True, "Uses continuous actions, three numbers each, instead of discrete ones."),
     lap_complete_percent=number(0.95, 0, 1, "The fraction of tiles, 0 to 1, above which a lap counts as complete."),
     domain_randomize=boolean(False, "Draws new colors for each episode."),
     fresh_world=_FRESH_WORLD, action_dtype=_CONTINUOUS_DTYPE)
@@ -59,7 +59,7 @@ def _power(default: float, recommended: float, meaning: str) -> Option:
 
 
 @describes(
-    continuous=boolean(False, "Actions are two numbers instead of a choice."),
+    continuous=boolean(False, "Uses continuous actions, two numbers each, instead of discrete ones."),
     gravity=Option(-10.0, _check_gravity, "Gravity, above -12 and below 0."),
     enable_wind=boolean(False, "Adds wind, until a leg touches the ground."),
     wind_power=_power(15.0, 20, "Maximum wind force; as in Gymnasium, a value outside 0 to 20 causes a warning."),

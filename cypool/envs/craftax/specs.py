@@ -96,7 +96,7 @@ def _spec(options: dict[str, Any], num_actions: int, num_symbols: int, shape: tu
     skeleton_health=integer(3, 1, _MOST, "Health of a new skeleton."),
     spawn_cow_chance=number(0.1, 0, 1, "Probability of a new cow per step."),
     spawn_zombie_base_chance=number(0.02, 0, 1, "Probability of a new zombie per step during the day."),
-    spawn_zombie_night_chance=number(0.1, 0, 1, "Increase in this probability when the night is darkest."),
+    spawn_zombie_night_chance=number(0.1, 0, 1, "Increase in the probability of a new zombie when it is darkest."),
     spawn_skeleton_chance=number(0.05, 0, 1, "Probability of a new skeleton per step."),
     max_zombies=_slots(3, "zombies"), max_cows=_slots(3, "cows"), max_skeletons=_slots(2, "skeletons"),
     max_arrows=_slots(3, "arrows"), **_FLOW)

@@ -56,7 +56,7 @@ def domain_module(domain: str) -> ModuleType:
             module: ModuleType = import_without_opengl(f"dm_control.suite.{domain}")
             return module
     except Exception as error:
-        raise ImportError(f"the DeepMind Control Suite: import dm_control.suite failed: {error!r}",
+        raise ImportError(f"the DeepMind Control Suite: importing dm_control.suite failed: {error!r}",
                           name="dm_control") from error
 
 

@@ -38,7 +38,7 @@ def load(domain: str, task: str, seed: int, **options: Any) -> Any:
     _repair()
     for name in options:
         if name not in (*_TASK, *_ENVIRONMENT, *_OWN):
-            raise ValueError(f"{name}: dm_control has no such option to compare with")
+            raise ValueError(f"{name}: not an option of the reference, dm_control")
     if domain == "quadruped" and not options.get("from_pixels"):
         # its reset makes an OpenGL context, for pictures that are not used
         domain_module(domain).Physics.contexts = None

@@ -36,7 +36,7 @@ TASK = {
                            "step behind."),
     "action_repeat": integer(1, 1, MAX_STEPS, "Number of dm_control steps per environment step, all with the same "
                              "action; their rewards are summed. The last step of an episode may contain fewer."),
-    "flat_observation": boolean(False, "Joins all observed numbers into one array, in dm_control's order."),
+    "flat_observation": boolean(False, "Concatenates all observations into one array, in dm_control's order."),
     "pixels_only": boolean(True, "With `from_pixels`, observes only `pixels`, as in dm_control's `pixels` wrapper. "
                            "Stacked pixels have the shape (height, width, 3 * frame_stack); stacked numbers have an "
                            "extra first dimension."),
@@ -218,7 +218,7 @@ def _swimmer_parts(options: dict[str, Any]) -> dict[str, Any]:
     return {"joints": n - 1, "to_target": 2, "body_velocities": 3 * n}
 
 
-_FULLY = boolean(True, "Observes more than the arm's own sensors.")
+_FULLY = boolean(True, "Observes the hand, objects and target in addition to the arm's sensors.")
 
 acrobot = _describe("acrobot", "swingup", {"orientations": 4, "velocity": 2})
 ball_in_cup = _describe("ball_in_cup", "catch", {"position": 4, "velocity": 4})

@@ -225,7 +225,7 @@ def _check(name: str, options: dict[str, Any]) -> None:
         raise ValueError("action: expected a dynamical ContinuousAction with LaneKeeping, got a different one")
     for kind in kinds:
         if (name == "LaneKeeping") != (kind == "AttributesObservation"):
-            raise ValueError("observation: expected AttributesObservation with LaneKeeping, and only there, "
+            raise ValueError("observation: expected AttributesObservation with LaneKeeping and no other environment, "
                              f"got {kind} with {name}")
         for only, task in (("KinematicsGoal", "Parking"), ("ExitObservation", "Exit")):
             if kind == only and name != task:
@@ -454,13 +454,13 @@ def _roundabout(duration: float) -> dict[str, Option]:
 _RING = "ser ses we sx eer ees nxs exr sxr nxr wxr se ee nx ne ner nes wer wes"
 _RINGS = "collision high_speed lane_change on_road"
 _add("Roundabout", 6, networks.roundabout, _RING, _RINGS, **_roundabout(11),
-     incoming_vehicle_destination=integer(None, 0, 2, "Exit of the first other vehicle; None: random."))
+     incoming_vehicle_destination=integer(None, 0, 2, "Exit that the first other vehicle takes; None: random."))
 _add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS,
      **_roundabout(17),
-     incoming_vehicle_destination=integer(None, 0, 3, "Exit of other vehicles; None: random."),
+     incoming_vehicle_destination=integer(None, 0, 3, "Exit that other vehicles take; None: random."),
      roundabout_radius=number(20, 10, 1000, "Radius of the inner lane."),
      roundabout_lanes=integer(2, 1, 10, "Number of lanes."),
-     vehicles_count=integer(5, 0, 1000, "Number of other vehicles, if there is room for all."))
+     vehicles_count=integer(5, 0, 1000, "Number of other vehicles, if there is room for all of them."))
 _add("Intersection", 8, networks.intersection, " ".join(f"{kind}{k}" for kind in ("o", "ir", "il") for k in range(4)),
      "collision high_speed arrived on_road",
      **_common(CROSSING, SLOW, size=(600, 600), centre=(0.5, 0.6), scaling=5.5 * 1.3), **_duration(13), **_AGENTS,

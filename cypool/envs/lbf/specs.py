@@ -44,8 +44,8 @@ def _levels(default: int | None, meaning: str) -> Option:
     min_player_level=_levels(1, "Lowest level of players: an int, or a list with one per player, which is shuffled."),
     max_player_level=_levels(2, "Highest level of players: an int, or a list with one per player."),
     min_food_level=_levels(1, "Lowest level of food: an int, or a list with one per food item, which is shuffled."),
-    max_food_level=_levels(None, "Highest level of food, in the same form; None: the sum of the three lowest players' "
-                                 "levels."),
+    max_food_level=_levels(None, "Highest level of food: an int, or a list with one per food item; None: the sum of "
+                                 "the three lowest player levels."),
     field_size=Option((8, 8), _check_field_size, "Rows and columns of the field."),
     max_num_food=integer(3, 1, MAX_ENTITIES, "Number of food items, if there is room for all of them."),
     sight=integer(8, 0, _LARGEST_FIELD, "Number of cells that a player sees in each direction."),

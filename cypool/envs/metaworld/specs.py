@@ -50,7 +50,7 @@ OPTIONS = {
     "obs_dtype": choice(None, ("float64", "float32"), 'Dtype of observations; None: "float32" with `use_one_hot`, '
                                                       "`recurrent_info_in_obs` or `normalize_observations`, as in "
                                                       "the package's vector environments, else \"float64\"."),
-    "default_camera_config": unchecked(None, "The free camera, as in MuJoCo's robots."),
+    "default_camera_config": unchecked(None, "The free camera, as for the MuJoCo environments."),
     "physics": PHYSICS,
 }
 

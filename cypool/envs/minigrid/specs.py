@@ -50,7 +50,7 @@ SHARED = {
     "random_action": integer(None, 0, 6, "The action taken otherwise; None: a random one."),
     "no_death_types": Option((), _check_types, 'Types of cells that do not end the episode, such as ("lava",), as '
                                                "with `NoDeath`."),
-    "death_cost": number(-1.0, -1e9, 1e9, "Added to the reward in cells of these types."),
+    "death_cost": number(-1.0, -1e9, 1e9, "Value added to the reward in cells of these types."),
     "obs_tile_size": integer(8, 1, 256, 'Width and height of a cell in "rgb" and "rgb_partial". The first pool with a '
                                         "given size draws the tiles, which takes 1.5 s at 256."),
     "view_size": optional(_check_view, 'Size of the view in "partial", "onehot" and "flat", as with '
@@ -61,7 +61,7 @@ SHARED = {
         "only for levels that have a goal.")),
     "bonus": choice(None, BONUSES, 'Adds 1 / sqrt(visits) to the reward, like `ActionBonus` ("action") or '
                                    '`PositionBonus` ("position").'),
-    "bonus_scale": number(1.0, -1e9, 1e9, 'Factor of the bonus; must be 1 unless the bonus is "position".')}
+    "bonus_scale": number(1.0, -1e9, 1e9, 'Multiplier for the bonus; must be 1 unless the bonus is "position".')}
 
 
 @describes(**SHARED)

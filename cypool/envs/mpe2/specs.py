@@ -14,7 +14,7 @@ _MOST_BRIEF = 8
 
 _COMMON = {
     "max_cycles": integer(25, 1, 2**30, "Maximum number of steps per episode."),
-    "continuous_actions": boolean(False, "Actions are numbers instead of choices."),
+    "continuous_actions": boolean(False, "Uses continuous actions instead of discrete ones."),
     "dynamic_rescaling": boolean(True, "Draws circles at the same scale as positions.")}
 _NEIGHBORS = {
     "num_agent_neighbors": integer(None, 0, 100, "Number of other agents observed, the nearest first, padded with "

@@ -90,7 +90,7 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         view=unchecked(None, 'The contents of a row: "mover", the player to move; "players", all players, as agents; '
                              '"single", one player, with opponents in the environment. None: "mover", or "players" for '
                              "simultaneous moves."),
-        seat=unchecked(None, 'The player in the view "single": a number; "random" (the default); or "alternate", '
+        seat=unchecked(None, 'The player in the "single" view: a number; "random" (the default); or "alternate", '
                              "all in turn."),
         opponent=unchecked(None, OPPONENT), simulations=unchecked(None, SIMULATIONS),
         illegal=ILLEGAL)

@@ -72,7 +72,7 @@ def _check_numbers(name: str, value: Any) -> tuple[int, ...]:
     start_all_orders=optional(_check_orders, 'Recipes with a value: lists of "onion" and "tomato"; an empty list: all '
                                              "recipes. None: the layout's."),
     start_bonus_orders=optional(_check_orders, 'Recipes with a bonus: lists of "onion" and "tomato".'),
-    order_bonus=number(None, 0, 1e6, "Factor of the bonus; None: the layout's, or 2."),
+    order_bonus=number(None, 0, 1e6, "Multiplier for the bonus; None: the layout's, or 2."),
     delivery_reward=integer(None, 1, _MOST, "Reward for each soup. If this and the three options below are None: the "
                                             "layout's, or 20."),
     recipe_values=optional(_check_numbers, "Value of each of `start_all_orders`."),

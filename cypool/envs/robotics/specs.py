@@ -296,7 +296,7 @@ def check_initial_state(state: Any, sizes: Mapping[str, int]) -> list[float]:
     for name, size in sizes.items():
         part = state[name]
         if not isinstance(part, np.ndarray) or part.dtype != np.float64 or part.shape != (size,):
-            raise TypeError(f"initial_state_dict: expected {name} to be {size} float64 numbers, got {shown(part)}")
+            raise TypeError(f"initial_state_dict: expected {name} to contain {size} float64 numbers, got {shown(part)}")
         if not np.isfinite(part).all():
             raise ValueError(f"initial_state_dict: expected finite numbers in {name}, got {shown(part)}")
         numbers += part.tolist()

@@ -42,7 +42,7 @@ def _check_layout(name: str, value: Any) -> str:
         raise TypeError(f"{name}: expected a str, got {shown(value)}")
     lines = value.strip().replace(" ", "").lower().split("\n")
     if set("".join(lines)) - set("xg.") or len({len(line) for line in lines}) > 1 or "g" not in value.lower():
-        raise ValueError(f"{name}: expected equally long lines of 'x', '.' and at least one 'g', got {shown(value)}")
+        raise ValueError(f"{name}: expected equal-length lines of 'x', '.' and at least one 'g', got {shown(value)}")
     return "\n".join(lines)
 
 
@@ -62,8 +62,8 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
     msg_bits=integer(0, 0, 16, "Number of bits in each agent's message."),
     sensor_range=integer(1, 0, 20, "Number of cells that an agent sees in each direction."),
     request_queue_size=integer(2, 0, _MOST_CELLS, "Number of shelves requested at a time."),
-    max_inactivity_steps=integer(None, 1, _LONGEST, "Steps without a delivery after which an episode ends; None: "
-                                                    "unlimited."),
+    max_inactivity_steps=integer(None, 1, _LONGEST, "Number of steps without a delivery after which an episode "
+                                                    "ends; None: unlimited."),
     max_steps=Option(500, _check_steps, "Maximum number of steps per episode; None: unlimited.", (1, _LONGEST, 0,
     _LONGEST + 1)),
     reward_type=choice("individual", REWARD_TYPES, "Who gets the reward for a delivery."),

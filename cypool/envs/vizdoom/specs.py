@@ -273,7 +273,7 @@ ENVPOOL_OPTIONS = dict(
     use_combined_action=boolean(False, "An action is one of the sensible combinations of buttons, instead of a value "
                                        "per button."),
     use_inter_area_resize=boolean(True, "Resizes images with OpenCV's INTER_AREA instead of INTER_LINEAR."),
-    weapon_duration=integer(5, 0, 2**31 - 1, "Number of steps that a weapon must be held to earn a reward."),
+    weapon_duration=integer(5, 0, 2**31 - 1, "Number of steps for which a weapon must be held to earn a reward."),
     reward_config=Option(REWARDS, functools.partial(_check_map_of, known=VARIABLES, count=2, kind="game variables"),
                          "{variable: (gain, loss)}: the reward is the gain times an increase, or the loss, usually "
                          "negative, times a decrease."),

@@ -291,7 +291,7 @@ def test_random_frame_skips():
     ({"frame_skip": (2, 5.0)}, TypeError, r"frame_skip\[1\]: "),
     ({"frame_skip": -1}, ValueError, "frame_skip: "),
     ({"frame_skip": None}, TypeError, "frame_skip: "),
-    ({"max_num_frames_per_episode": 100}, ValueError, "max_num_frames_per_episode: expected None, except"),
+    ({"max_num_frames_per_episode": 100}, ValueError, "max_num_frames_per_episode: expected None unless"),
     ({"max_num_frames_per_episode": 0, "preset": "ale"}, ValueError, "max_num_frames_per_episode: expected 1 to"),
     ({"max_num_frames_per_episode": 1.5, "preset": "ale"}, TypeError, "max_num_frames_per_episode: "),
     ({"zero_discount_on_life_loss": None}, TypeError, "zero_discount_on_life_loss: "),

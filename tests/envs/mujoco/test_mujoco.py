@@ -586,7 +586,7 @@ def test_each_env_varies_and_the_shared_model_does_not():
     ({"body_mass:torso": ("add", -50, 1)}, ValueError, "randomize.'body_mass:torso'.: expected nonnegative values"),
     ({"geom_type": (1, 2)}, ValueError, "randomize: expected a real-valued field"),
     ({"opt.timestep": (1, 2)}, ValueError, "randomize: expected a real-valued field other than the time step"),
-    ({"tendon_stiffness": (1, 2)}, ValueError, "has no object with 'tendon_stiffness'"),
+    ({"tendon_stiffness": (1, 2)}, ValueError, "has no objects with a 'tendon_stiffness' field"),
     ({"geom_friction:head": (1, 2)}, ValueError, "randomize: expected the name of a geom in .*ant.xml, got 'head'"),
     ({"opt.gravity:x": (1, 2)}, ValueError, "randomize: expected a name after the colon only in fields of body, jnt"),
 ])

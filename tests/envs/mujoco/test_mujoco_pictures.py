@@ -461,7 +461,7 @@ else:
     print("made")
 """)
     assert done.returncode == 0, done.stderr
-    assert "import mujoco failed, with MUJOCO_GL='osmesa'" in done.stdout or done.stdout == "made\n"
+    assert "importing mujoco failed: " in done.stdout or done.stdout == "made\n"
 
 
 @draws

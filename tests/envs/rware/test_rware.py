@@ -215,7 +215,7 @@ test_bad_options_are_refused = refuses([
     ({"shelf_columns": 1}, ValueError, "shelf_rows, shelf_columns and .*: expected a layout with at least one shelf"),
     ({"layout": "gx", "n_agents": 3}, ValueError, r"n_agents: expected at most 2 \(the number of cells\), got 3"),
     ({"layout": "g."}, ValueError, "layout: expected a layout with at least one shelf"),
-    ({"layout": "gx\nx"}, ValueError, "layout: expected equally long lines of 'x', '.' and at least"),
+    ({"layout": "gx\nx"}, ValueError, "layout: expected equal-length lines of 'x', '.' and at least one 'g'"),
     ({"layout": "xx"}, ValueError, "layout: expected lines"), ({"layout": "gxy"}, ValueError, "layout: expected lines"),
     ({"layout": 5}, TypeError, "layout: expected a str, got 5"),
     ({"layout": "gxx", "request_queue_size": 1, "normalised_coordinates": True}, ValueError,

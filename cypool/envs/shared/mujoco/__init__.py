@@ -17,7 +17,7 @@ def _set_up() -> None:
     try:
         imported = import_without_opengl("mujoco")
     except Exception as error:
-        raise ImportError(f"MuJoCo's environments: import mujoco failed: {error!r}", name="mujoco") from error
+        raise ImportError(f"MuJoCo's environments: importing mujoco failed: {error!r}", name="mujoco") from error
     if imported.__version__ != version:
         raise ImportError(f"MuJoCo's environments: expected mujoco {version} from {folder}, got {imported.__version__} "
                           f"from {imported.__file__}, which is already imported: a process can only use one version",

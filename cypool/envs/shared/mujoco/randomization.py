@@ -100,7 +100,7 @@ def _range_of(model: Any, fields: list[Any], key: str, operation: str, low: floa
         raise ValueError(f"randomize: expected a real-valued field other than the time step, got {shown(name)}")
     first, end = (0, rows) if owner == "" else _row_of(model, name, owner)
     if first == end or columns == 0:
-        raise ValueError(f"randomize: {model.path} has no object with {name!r}")
+        raise ValueError(f"randomize: {model.path} has no objects with a {name!r} field")
     varied = VariedRange(number, first * columns, end * columns, OPERATIONS.index(operation), low, high)
     values = np.array(model.numbers(number)[varied.begin:varied.end])
     with np.errstate(all="ignore"):

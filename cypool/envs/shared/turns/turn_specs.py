@@ -12,7 +12,7 @@ from cypool.util.arguments import check_choice, check_int
 
 ILLEGAL = choice("error", ("error", "lose"), 'The effect of an illegal action: "error", a ValueError before anything '
                                              'is stepped; or "lose", the player loses.')
-OPPONENT = ('The opponents in the view "single": "random" picks legal actions uniformly; "tree_search" '
+OPPONENT = ('The opponents in the "single" view: "random" picks legal actions uniformly; "tree_search" '
             "searches with random playouts.")
 SIMULATIONS = 'Number of simulations per move of a searching opponent.'
 _VIEWS = ("mover", "players", "single")
@@ -31,7 +31,7 @@ def turn_options(num_players: int) -> dict[str, Option]:
     return {
         "view": choice("mover", _VIEWS, 'The contents of a row: "mover", the player to move; "players", all players, '
                                         'as agents; "single", one player, with opponents in the environment.'),
-        "seat": Option("random", check_seat, 'The player in the view "single": a number; "random"; or "alternate", '
+        "seat": Option("random", check_seat, 'The player in the "single" view: a number; "random"; or "alternate", '
                                              "all in turn.", (0, num_players - 1, "alternate", num_players, -1, "")),
         "opponent": choice("random", ("random", "tree_search"), OPPONENT),
         "simulations": integer(100, 1, 1_000_000, SIMULATIONS),
