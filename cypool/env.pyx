@@ -94,13 +94,13 @@ cdef class Env:
         return 0
 
     cdef object save(self):
-        raise NotImplementedError(f"save: {type(self).__name__} does not implement it")
+        raise NotImplementedError(f"{type(self).__name__} does not implement save")
 
     cdef int load(self, object state) except -1:
-        raise NotImplementedError(f"load: {type(self).__name__} does not implement it")
+        raise NotImplementedError(f"{type(self).__name__} does not implement load")
 
     cdef object render(self):
-        raise NotImplementedError(f"render: {type(self).__name__} does not implement it")
+        raise NotImplementedError(f"{type(self).__name__} does not implement render")
 
     cdef bint prepare_pool(self, list envs) except -1:
         return False

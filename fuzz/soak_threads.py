@@ -39,7 +39,7 @@ HOSTED = "gymnasium:CartPole-v1"
 # messages that a pool may have when several threads call it
 DOCUMENTED = (
     "one thread at a time", "the pool is closed", "another thread is in a call", "in flight", "nothing is pending",
-    "was never reset", "call reset() first", "pass env_id", "envs finished in", "not finished in",
+    "was never reset", "call reset() first", "pass env_id", "envs finished within", "did not finish within",
     "its threads have ended", "expected a batch to have been received")
 
 

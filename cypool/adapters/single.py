@@ -41,7 +41,7 @@ class SingleEnv(gymnasium.Env):
     def __init__(self, id: str, **kwargs: Any):
         for name in ("num_envs", "batch_size", "env_type", "autoreset_mode"):
             if name in kwargs:
-                raise TypeError(f"{name}: expected no value for a single environment, got {kwargs[name]!r}: "
+                raise TypeError(f"{name}: expected no argument for a single environment, got {kwargs[name]!r}: "
                                 "use cypool.make")
         self.pool = cypool.make(id, "gymnasium", num_envs=1, autoreset_mode="Disabled", **kwargs)
         self._seed_generator(kwargs.get("seed"))

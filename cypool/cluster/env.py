@@ -562,7 +562,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         if policy:
             self._expect_policy()
         if self._streaming:
-            raise RuntimeError("a stream is active: leave its loop or close() the iterator first")
+            raise RuntimeError("a stream is active: exit its loop or call close() on its iterator first")
         if begun and not self._begun:
             raise RuntimeError("call reset() first")
 

@@ -16,7 +16,7 @@ cpdef uint32_t worth_waking(int64_t work_ns, uint32_t wanted) noexcept:
     """Returns the number of threads, out of `wanted` sleeping ones, that a synchronous call wakes.
 
     One call wakes them one after another, before the caller begins its own share. Threads stay awake from call to call
-    if calls follow each other closely; then each call wakes some more, until all wanted threads are awake.
+    if calls come in quick succession; then each call wakes some more, until all wanted threads are awake.
 
     Args:
         work_ns: Time that one thread would need for all the work; 0: unknown.

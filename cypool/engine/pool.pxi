@@ -429,7 +429,7 @@ cdef class Pool:
         self.ids.check(scheduler, None, STEP, &count)
         self._check_rollout(actions, num_steps, observe_every, out, policy, normal)
         if timeout is not None and timeout <= 0:
-            raise TimeoutError(f"rollout: not finished in {timeout} s")
+            raise TimeoutError(f"rollout: did not finish within {timeout} s")
         dispatch = self.dispatch
         by_policy = None if policy is None else dispatch.prepare_policy(policy, normal)
         self.observers.unreported = observed
@@ -782,7 +782,7 @@ cdef class Pool:
             # the memory that its environments point to may be gone afterwards
             self.dispatch.wait_all(wanted)
         elif not self.dispatch.wait(wanted, timeout):
-            raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished in {timeout} s")
+            raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished within {timeout} s")
         if self.observers.refs is not None:
             self.observers.begin()
         result = self.dispatch.receive(wanted)

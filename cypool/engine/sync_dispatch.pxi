@@ -101,7 +101,7 @@ cdef class SyncDispatch(Dispatch):
         try:
             finished = self.wait(rows, timeout)
             if not finished:
-                raise TimeoutError(f"rollout: not finished in {timeout} s")
+                raise TimeoutError(f"rollout: did not finish within {timeout} s")
             result = self.results.assemble(block, rows, self.out)
             self.rollout_blocks.lend(block)
             return result

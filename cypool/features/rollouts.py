@@ -450,7 +450,7 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
         outputs = policy._outputs
     for t in range(num_steps):
         if end is not None and time.monotonic() > end:
-            raise TimeoutError(f"rollout: not finished in {timeout} s")
+            raise TimeoutError(f"rollout: did not finish within {timeout} s")
         if t == 0:
             try:
                 first, *_, own = _shown(env)
@@ -499,7 +499,7 @@ def _step_by_step(env: RolloutEnv, rows: NDArray[Any], num_steps: int, every: in
                 causes.setdefault(i, cause)
                 steps.setdefault(i, t)
         except TimeoutError as error:
-            raise TimeoutError(f"rollout: not finished in {timeout} s; in step {t}, {error}") from error
+            raise TimeoutError(f"rollout: did not finish within {timeout} s; in step {t}, {error}") from error
         for target, source in zip((*spec.unpack(obs), reward, terminated, truncated),
                                   (*spec.unpack(batch[0]), *batch[1:4]), strict=True):
             target[ids] = source

@@ -91,7 +91,7 @@ class MLP(Policy):
                              f"{observation}")
         discrete = isinstance(action, Discrete)
         if not discrete and (not isinstance(action, Array) or action.dtype not in (np.float32, np.float64)):
-            raise ValueError(f"spec: expected an action that is Discrete or one array of floats, got {action}")
+            raise ValueError(f"spec: expected a Discrete action space or one array of floats, got {action}")
         if activation is not None and activation not in ACTIVATIONS:
             raise ValueError(f"activation: expected one of {ACTIVATIONS}, got {shown(activation)}")
         weights, biases, value, activation = _arrays(weights, biases, value, activation)

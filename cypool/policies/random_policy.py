@@ -35,7 +35,7 @@ class RandomPolicy(Policy):
         if not isinstance(spec, EnvSpec):
             raise TypeError(f"spec: expected an EnvSpec, such as env.env_spec, got {shown(spec)}")
         if not isinstance(spec.one_action, Discrete):
-            raise ValueError(f"spec: expected an action that is Discrete, got {spec.one_action}")
+            raise ValueError(f"spec: expected a Discrete action space, got {spec.one_action}")
         self._action, self._num_agents = spec.action, spec.num_agents
         self._num_actions, self._has_mask = spec.one_action.n, spec.mask_column is not None
         self._shape = (spec.num_agents,) * bool(spec.agents)

@@ -26,7 +26,7 @@ class _Fixed:
         except Exception:
             same = False
         if not same:
-            raise AttributeError(f"{type(owner).__name__}.{self._name}: expected no assignment of a different value, "
+            raise AttributeError(f"{type(owner).__name__}.{self._name}: cannot be set to a different value, "
                                  "because it is read-only")
 
 

@@ -170,7 +170,7 @@ def test_copies_go_on_as_tianshous(copied):
 
 def test_wrong_arguments():
     env = tianshou.make("CartPole-v1", num_envs=2)
-    with pytest.raises(ValueError, match="stack_num: expected no value"):
+    with pytest.raises(ValueError, match="stack_num: expected no argument"):
         FrameReplayBuffer(env, 100, stack_num=4)
     with pytest.raises(NotImplementedError, match="save_hdf5"):
         FrameReplayBuffer(env, 100).save_hdf5("x")

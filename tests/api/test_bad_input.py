@@ -396,7 +396,7 @@ def test_render_before_reset(api):
 @every_face
 def test_render_what_cannot_be_drawn(walker, api):
     env = started(api, 4, "walker/Bare-v0")
-    refused(NotImplementedError, "render: Bare does not implement it", env.render, env)
+    refused(NotImplementedError, "Bare does not implement render", env.render, env)
 
 
 @pytest.mark.parametrize("num_threads", [0, 2])

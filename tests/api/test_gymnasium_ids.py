@@ -124,7 +124,7 @@ def test_options_seeds_and_errors_of_a_single_environment():
     with pytest.raises(ValueError, match="^is_slipery: not an option of FrozenLake-v1"):
         gymnasium.make("cypool/FrozenLake-v1", is_slipery=False)
     for name, value in (("num_envs", 3), ("batch_size", 1), ("env_type", "gym"), ("autoreset_mode", "SameStep")):
-        with pytest.raises(TypeError, match=f"^{name}: expected no value .*, got {value!r}: use"):
+        with pytest.raises(TypeError, match=f"^{name}: expected no argument .*, got {value!r}: use"):
             gymnasium.make("cypool/FrozenLake-v1", **{name: value})
     with pytest.raises(ValueError, match="^seed: expected"):
         env.reset(seed=-1)

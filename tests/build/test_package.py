@@ -41,7 +41,7 @@ print(env.step([0] * 8)[0].shape)""")
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ("np.dot = lambda a, b: 7.0", "expected 7.0 from its dot product, got 843.98"),
+    ("np.dot = lambda a, b: 7.0", "expected its dot product to return 7.0, got 843.98"),
     ("np.sin = np.vectorize(np.sin)", "with the fields of numpy/ufuncobject.h"),
     ("np.cos = np.logical_not", "expected a loop for type 'd->d'"),
 ])

@@ -173,7 +173,7 @@ def test_errors_name_the_env_and_its_first_step(trouble, num_threads):
 def test_rollout_out_of_time_raises(num_threads):
     (env,) = pools("CartPole-v1", 1, num_threads=num_threads)
     actions = sample(env, 500)
-    with pytest.raises(TimeoutError, match="rollout: not finished in 0"):
+    with pytest.raises(TimeoutError, match="rollout: did not finish within 0"):
         env.rollout(actions, timeout=0)
     (twin,) = pools("CartPole-v1", 1)
     env.reset(seed=3), twin.reset(seed=3)

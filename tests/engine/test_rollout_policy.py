@@ -232,7 +232,7 @@ def test_policy_of_floats_out_of_bounds(policies):
 @pytest.mark.parametrize("num_threads", [0, 2])
 def test_policy_out_of_time(policies, num_threads):
     (env, *_), (twin, *_) = (make(num_threads=num_threads) for _ in range(2))
-    with pytest.raises(TimeoutError, match="rollout: not finished in 0"):
+    with pytest.raises(TimeoutError, match="rollout: did not finish within 0"):
         env.rollout(500, policy=policies["lean"], timeout=0)
     (obs, _), _ = env.reset(seed=3), twin.reset(seed=3)
     compare(env.rollout(40, policy=policies["lean"], timeout=1e6), twin, obs, lean)

@@ -50,7 +50,7 @@ def test_a_rollout_ends_with_its_timeout(tmp_path):
     mask = np.array([True, False])
     for go_on in (env.reset, lambda: env.load(state), lambda: env.reset(options={"reset_mask": mask}),
                   lambda: env.reset([0, 1])):
-        with pytest.raises(TimeoutError, match="^rollout: not finished in 0.2 s; in step [01], recv: [01] of 2 envs"):
+        with pytest.raises(TimeoutError, match="^rollout: did not finish within 0.2 s; in step [01], recv: [01] of 2"):
             env.rollout(actions, timeout=0.2)
         gate.touch()
         obs, _ = go_on()

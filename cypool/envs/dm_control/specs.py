@@ -91,8 +91,8 @@ def times(domain: str, model: Any, options: Mapping[str, Any]) -> tuple[int, int
     else:
         steps = round(control_timestep / timestep)
         if not 1 <= steps <= MAX_STEPS or abs(control_timestep / timestep - steps) > 1e-8:
-            raise ValueError(f"control_timestep: expected 1 to {MAX_STEPS} times the model's time step, {timestep}, "
-                             f"got {given}")
+            raise ValueError(f"control_timestep: expected an integer multiple (1 to {MAX_STEPS}) of the model's time "
+                             f"step ({timestep}), got {given}")
     limit = MAX_STEPS // steps
     if options["action_repeat"] > limit:
         raise ValueError(f"action_repeat: expected at most {limit} repeats of {steps} MuJoCo steps, got "

@@ -86,7 +86,7 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     """Returns highway-env's environments with the same id and options, and their name and version."""
     need_highway_env("check_parity")
     if "others_collide" in options:
-        raise ValueError("others_collide: expected no value, because highway-env has separate ids instead")
+        raise ValueError("others_collide: expected no argument, because highway-env has separate ids instead")
     spec = ours.env_spec
     id = ENVPOOL.get(spec.id, spec.id)
     make = functools.partial(_make, id, options, spec.max_episode_steps)

@@ -490,8 +490,8 @@ def _racetrack() -> dict[str, Option]:
                   {"type": "ContinuousAction", "longitudinal": False, "lateral": True, "target_speeds": [0, 5, 10]},
                   policy_frequency=5, size=(600, 600), centre=(0.5, 0.5)), **_duration(300), **_AGENTS,
         "collision_reward": _weight(-1, "Weight of a collision."),
-        "lane_centering_cost": number(4, 0, 1e6, "Cost of the distance from the middle of the lane."),
-        "lane_centering_reward": _weight(1, "Weight of staying in the middle of the lane."),
+        "lane_centering_cost": number(4, 0, 1e6, "Penalty factor for the distance from the center of the lane."),
+        "lane_centering_reward": _weight(1, "Weight of the reward for staying in the middle of the lane."),
         "action_reward": _weight(-0.3, "Weight of the action's norm."),
         "other_vehicles": integer(1, 0, 1000, "Maximum number of other vehicles."), **_ON_ROAD,
         "terminate_off_road": boolean(True, "Whether leaving the road ends the episode.")}

@@ -47,7 +47,7 @@ SHARED = {
         "in `FlatObsWrapper`; not for BabyAI.")),
     "action_prob": number(None, 0, 1, "The probability that the chosen action is taken, as with "
                                       "`StochasticActionWrapper(prob)`; None: 1."),
-    "random_action": integer(None, 0, 6, "The action taken otherwise; None: a random one."),
+    "random_action": integer(None, 0, 6, "The action taken in place of the chosen one; None: a random action."),
     "no_death_types": Option((), _check_types, 'Types of cells that do not end the episode, such as ("lava",), as '
                                                "with `NoDeath`."),
     "death_cost": number(-1.0, -1e9, 1e9, "Value added to the reward in cells of these types."),

@@ -121,17 +121,17 @@ def _check_options(name: str, given: Any) -> tuple[str, ...]:
     """Returns NetHack's own options."""
     expected = f"a str of 1 to {_MOST_TEXT} printable characters"
     texts = check_list(name, given, "a sequence of strings")
-    for k, each in enumerate(texts):
+    for at, each in ((f"{name}[{k}]", text) for k, text in enumerate(texts)):
         if not isinstance(each, str):
-            raise TypeError(f"{name}[{k}]: expected {expected}, got {shown(each)}")
+            raise TypeError(f"{at}: expected {expected}, got {shown(each)}")
         if not 0 < len(each) <= _MOST_TEXT or not (each.isascii() and each.isprintable()):
-            raise ValueError(f"{name}[{k}]: expected {expected}, got {shown(each)}")
+            raise ValueError(f"{at}: expected {expected}, got {shown(each)}")
         for part in each.split(","):
             if part.strip()[:1] in ("@", "/"):
-                raise ValueError(f"{name}[{k}]: expected no option that names a file, because files are not "
+                raise ValueError(f"{at}: expected no option that names a file, because files are not "
                                  f"supported, got {shown(each)}")
             if part.strip().lower().startswith(_PATTERNS):
-                raise ValueError(f"{name}[{k}]: expected no patterns, which are not supported, got {shown(each)}")
+                raise ValueError(f"{at}: expected no pattern, because patterns are not supported, got {shown(each)}")
     if sum(map(len, texts)) > _MOST_TEXTS:
         raise ValueError(f"{name}: expected at most {_MOST_TEXTS} characters in total, got {sum(map(len, texts))}")
     return tuple(map(str, texts))

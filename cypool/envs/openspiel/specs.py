@@ -90,8 +90,8 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         view=unchecked(None, 'The contents of a row: "mover", the player to move; "players", all players, as agents; '
                              '"single", one player, with opponents in the environment. None: "mover", or "players" for '
                              "simultaneous moves."),
-        seat=unchecked(None, 'The player in the "single" view: a number; "random" (the default); or "alternate", '
-                             "all in turn."),
+        seat=unchecked(None, 'The player in the "single" view: a number, "random" (the default), or "alternate" '
+                             "(each player in turn)."),
         opponent=unchecked(None, OPPONENT), simulations=unchecked(None, SIMULATIONS),
         illegal=ILLEGAL)
     def game(options: dict[str, Any], given: dict[str, Any]) -> EnvSpec:
@@ -118,8 +118,8 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         shapes = facts["shapes"]
         if not 1 <= facts["num_actions"] <= _LARGEST or not any(shapes.values()) or not all(
                 min(shape, default=1) > 0 and math.prod(shape) <= _LARGEST for shape in shapes.values()):
-            raise ValueError(f"{what}: expected numbered actions and tensors for observations, got "
-                             f"{facts['num_actions']} actions and {shapes}")
+            raise ValueError(f"{what}: expected a game with discrete actions and observation tensors, got "
+                             f"{facts['num_actions']} actions and tensor shapes {shapes}")
         if not 1 <= num_players <= _MOST_PLAYERS:
             raise ValueError(f"{what}: expected 1 to {_MOST_PLAYERS} players, got {num_players}")
         kind = options["tensor"]

@@ -75,12 +75,12 @@ def _check_numbers(name: str, value: Any) -> tuple[int, ...]:
     order_bonus=number(None, 0, 1e6, "Multiplier for the bonus; None: the layout's, or 2."),
     delivery_reward=integer(None, 1, _MOST, "Reward for each soup. If this and the three options below are None: the "
                                             "layout's, or 20."),
-    recipe_values=optional(_check_numbers, "Value of each of `start_all_orders`."),
+    recipe_values=optional(_check_numbers, "The value of each recipe in `start_all_orders`."),
     onion_value=integer(None, 1, _MOST, "Reward for an onion in a soup."),
     tomato_value=integer(None, 1, _MOST, "Reward for a tomato in a soup."),
     cook_time=integer(None, 1, _MOST, "Cooking time of each soup in steps. If this and the three options below are "
                                       "None: the layout's, or 20."),
-    recipe_times=optional(_check_numbers, "Cooking time of each of `start_all_orders` in steps."),
+    recipe_times=optional(_check_numbers, "Cooking time of each recipe in `start_all_orders`, in steps."),
     onion_time=integer(None, 1, _MOST, "Cooking time in steps for each onion in a soup."),
     tomato_time=integer(None, 1, _MOST, "Cooking time in steps for each tomato in a soup."),
     placement_in_pot_reward=number(3.0, 0, 1e6, "Shaped reward for putting an ingredient into a pot."),
@@ -164,7 +164,7 @@ def _by_recipe(options: dict[str, Any], words: dict[str, Any], orders: list[tupl
     if len(ways) > 1:
         raise ValueError(f"{ways[1]}: expected None together with {ways[0]}, got {shown(given[ways[1]])}")
     if listed in given and len(given[listed]) != len(orders):
-        raise ValueError(f"{listed}: expected {len(orders)} numbers, one for each of start_all_orders, got "
+        raise ValueError(f"{listed}: expected {len(orders)} numbers, one for each recipe in start_all_orders, got "
                          f"{len(given[listed])}")
     by_order = dict(zip(orders, given[listed], strict=True)) if listed in given else {}
     if onion in given:

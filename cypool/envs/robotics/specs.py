@@ -154,7 +154,7 @@ _MANIPULATE = {
     "target_position": choice("random", POSITIONS, 'Target position: "random", "fixed" at the object\'s start, or '
                               '"ignore" for any place.'),
     "target_rotation": choice("xyz", ROTATIONS, 'Target rotation: "xyz", any; "z", around the vertical axis; '
-                              '"parallel", aligned with the axes, then turned around the vertical one.'),
+                              '"parallel", aligned with the axes, then rotated about the vertical axis.'),
     "touch_get_obs": choice(None, TOUCH, 'Touch observations: "sensordata", "boolean" or "log"; None: none.'),
     "touch_visualisation": choice("on_touch", _TOUCH_PICTURES, 'How pictures show touch sensors: "on_touch", red when '
                                   'touched; "always", as in the model; or "off".'),

@@ -115,7 +115,7 @@ def test_wrong_masks_are_refused():
         mlp(cartpole.reset()[0], np.ones((1, 2), np.int8))
     with pytest.raises(ValueError, match="policy: expected a RandomPolicy for Discrete"):
         env.rollout(3, policy=cypool.RandomPolicy(made(view="players").env_spec))
-    with pytest.raises(ValueError, match="spec: expected an action that is Discrete"):
+    with pytest.raises(ValueError, match="spec: expected a Discrete action space"):
         cypool.RandomPolicy(cypool.make_spec("Pendulum-v1"))
 
 

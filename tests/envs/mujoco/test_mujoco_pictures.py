@@ -48,7 +48,7 @@ def draws(test):
         assert "apt install libegl1" in missing()
         env = cypool.make("Ant-v5", **SIZE)
         env.reset()
-        with pytest.raises(ImportError, match="pictures of MuJoCo's robots need headless OpenGL"):
+        with pytest.raises(ImportError, match="rendering MuJoCo's robots requires headless OpenGL"):
             env.render()
         env.close()
 

@@ -5,7 +5,7 @@ import numpy as np
 
 import cypool
 
-# in their steps they draw, or have no numbered actions, or solve each deal, for minutes
+# in their steps they draw, or have no discrete actions, or solve each deal, for minutes
 REFUSED = {"negotiation", "stones_and_gems", "crossword", "bridge_uncontested_bidding"}
 
 

@@ -320,7 +320,7 @@ test_refused_options = refuses([
     ("openspiel/ches-v0", {}, ValueError, r"short_name: .* got 'ches' \(did you mean chess"),
     ("openspiel/go-v0", {"board_size": "9"}, TypeError, "board_size: expected an int, got '9'"),
     ("openspiel/go-v0", {"board_size": 2**31}, ValueError, "board_size: expected -2147483648 to 2147483647"),
-    ("openspiel/go-v0", {"board_size": 0}, ValueError, "board_size: expected numbered actions and tensors"),
+    ("openspiel/go-v0", {"board_size": 0}, ValueError, "board_size: expected a game with discrete actions"),
     ("openspiel/go-v0", {"komi": "7"}, TypeError, "komi: expected a number, got '7'"),
     ("openspiel/go-v0", {"boardsize": 9}, ValueError, r"boardsize: not an option .*\(did you mean board_size"),
     ("openspiel/chess-v0", {"chess960": 1}, TypeError, "chess960: expected True or False, got 1"),
@@ -439,9 +439,9 @@ def test_opponent_that_searches_is_refused(id, message):
         ("blotto", {"fields": 100}, "fields: .* can load, got one that (ends the process|needs more than 2 GiB)")),
     ("universal_poker", {"stack": "x"}, "stack: .* can load, got stoi"),
     ("oshi_zumo", {"size": -3}, "size: .* can load, got one that cannot be played: .* writes outside its tensor of"),
-    ("sheriff", {"max_bribe": 2**31 - 1}, "max_bribe: expected numbered actions and tensors .*, got -2147483"),
-    ("hex", {"board_size": -1}, "board_size: expected numbered actions and tensors for observations, got .*-1"),
-    ("go", {"board_size": 10**9}, "board_size: expected numbered actions and tensors .*, got .*1000000000")])
+    ("sheriff", {"max_bribe": 2**31 - 1}, "max_bribe: expected a game with discrete actions .*, got -2147483"),
+    ("hex", {"board_size": -1}, "board_size: expected a game with discrete actions and observation tensors, got .*-1"),
+    ("go", {"board_size": 10**9}, "board_size: expected a game with discrete actions .*, got .*1000000000")])
 def test_parameters_that_openspiel_does_not_survive_are_refused(monkeypatch, id, options, message):
     monkeypatch.setattr("cypool.envs.openspiel.trial._SECONDS", 1 if "coins" in options else 30)
     with pytest.raises(ValueError, match=f"^{message}"):

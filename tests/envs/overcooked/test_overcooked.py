@@ -247,7 +247,7 @@ test_bad_options_are_refused = refuses([
     ({"layout": GRID, "cook_time": 5, "recipe_times": [5]}, ValueError,
      r"recipe_times: expected None together with cook_time, got \(5,\)"),
     ({"layout": GRID, "recipe_values": [5]}, ValueError,
-     "recipe_values: expected 0 numbers, one for each of start_all_orders, got 1"),
+     "recipe_values: expected 0 numbers, one for each recipe in start_all_orders, got 1"),
     ({"layout": GRID, "recipe_values": [0.5]}, TypeError, r"recipe_values\[0\]: expected an int, got 0.5"),
     ({"layout": GRID, "delivery_reward": 0}, ValueError, "delivery_reward: expected 1 to"),
     ({"layout": GRID, "shaped_reward": -1}, ValueError, "shaped_reward: expected 0 to"),

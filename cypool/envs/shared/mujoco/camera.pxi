@@ -56,7 +56,7 @@ cdef Renderer _renderer_of(Model model, int width, int height, int max_geom):
     cdef string missing = open_gl()
     if missing.size() > 0:
         raise ImportError(
-            f"pictures of MuJoCo's robots need headless OpenGL (EGL or OSMesa): {missing.decode()}. On Debian "
+            f"rendering MuJoCo's robots requires headless OpenGL (EGL or OSMesa): {missing.decode()}. On Debian "
             "and Ubuntu: apt install libegl1 libgl1-mesa-dri (or libosmesa6); on Fedora: dnf install mesa-libEGL "
             "mesa-dri-drivers; the variable MUJOCO_GL (egl, osmesa) chooses one")
     key = id(model), width, height, max_geom

@@ -118,7 +118,7 @@ def _row_of(model: Any, name: str, owner: str) -> tuple[int, int]:
     """Returns an object's row of a field, and the next row."""
     kind = name.partition("_")[0]
     if kind not in _OBJECTS:
-        raise ValueError(f"randomize: expected a name after the colon only in fields of "
+        raise ValueError(f"randomize: expected a name after the colon only for fields that start with "
                          f"{', '.join(_OBJECTS)}, got {shown(name)}")
     found = model.named(int(_OBJECTS[kind]), owner)
     if found < 0:

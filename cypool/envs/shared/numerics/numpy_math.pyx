@@ -69,13 +69,13 @@ cdef int check() except -1:
                 found = [callf(&np_sinf, <float>x), callf(&np_cosf, <float>x)]
             expected = [np.sin(array)[0].item(), np.cos(array)[0].item()]
             if found != expected:
-                raise ImportError(f"numpy {np.__version__}: expected {expected} from its loops for sine and cosine of "
-                                  f"{dtype.__name__} {x}, got {found}")
+                raise ImportError(f"numpy {np.__version__}: expected its sine and cosine loops to return {expected} "
+                                  f"for {dtype.__name__} {x}, got {found}")
     if np_dot != NULL:
         np_dot(vector, sizeof(double), vector, sizeof(double), &product, 3, NULL)
     expected = np.dot(np.array(vector), np.array(vector))
     if product != expected:
-        raise ImportError(f"numpy {np.__version__}: expected {expected} from its dot product, got {product}")
+        raise ImportError(f"numpy {np.__version__}: expected its dot product to return {expected}, got {product}")
     return check_more()
 
 
@@ -93,7 +93,7 @@ cdef int check_more() except -1:
                          "arctan2": (x, 0.7)}.get(name, (x,))
             expected = getattr(np, name)(*arguments).item()
             if found != expected:
-                raise ImportError(f"numpy {np.__version__}: expected {expected} from its loop for {name}, got {found}")
+                raise ImportError(f"numpy {np.__version__}: expected its {name} loop to return {expected}, got {found}")
     # of three at once
     tan_of(vector, product, 3)
     arctan_of(vector, &product[3], 3)
@@ -106,7 +106,7 @@ cdef int check_more() except -1:
     expected = np.concatenate([np.tan(row), np.arctan(row), np.power(rows[1], row), np.arcsin(rows[0]),
                                np.arctan2(rows[0], row)]).tolist()
     if found != expected:
-        raise ImportError(f"numpy {np.__version__}: expected {expected} from its loops over arrays, got {found}")
+        raise ImportError(f"numpy {np.__version__}: expected its array loops to return {expected}, got {found}")
     vector_times_matrix(vector, matrix, product)
     found, expected = [product[0], product[1], product[2]], row.dot(rows).tolist()
     matrix_times_vector(matrix, vector, 3, product)
@@ -116,7 +116,7 @@ cdef int check_more() except -1:
     found += list(product)
     expected += rows.dot(rows).ravel().tolist()
     if found != expected:
-        raise ImportError(f"numpy {np.__version__}: expected {expected} from its matrix products, got {found}")
+        raise ImportError(f"numpy {np.__version__}: expected its matrix products to return {expected}, got {found}")
     return 0
 
 

@@ -31,8 +31,8 @@ def turn_options(num_players: int) -> dict[str, Option]:
     return {
         "view": choice("mover", _VIEWS, 'The contents of a row: "mover", the player to move; "players", all players, '
                                         'as agents; "single", one player, with opponents in the environment.'),
-        "seat": Option("random", check_seat, 'The player in the "single" view: a number; "random"; or "alternate", '
-                                             "all in turn.", (0, num_players - 1, "alternate", num_players, -1, "")),
+        "seat": Option("random", check_seat, 'The player in the "single" view: a number, "random", or "alternate" '
+                       "(each player in turn).", (0, num_players - 1, "alternate", num_players, -1, "")),
         "opponent": choice("random", ("random", "tree_search"), OPPONENT),
         "simulations": integer(100, 1, 1_000_000, SIMULATIONS),
         "illegal": ILLEGAL}
