@@ -135,11 +135,34 @@ MUTANTS = {
 ROBOTS = (("HalfCheetah-v5", 400), ("Walker2d-v5", 300), ("Ant-v5", 300), ("Humanoid-v5", 200),
           ("HumanoidStandup-v5", 60), ("InvertedDoublePendulum-v5", 100), ("dm_control/walker-run-v0", 150),
           ("dm_control/hopper-hop-v0", 200), ("AntMaze_UMaze-v5", 200), ("own robot", 400), ("own robot on hills", 200),
-          ("own scene", 300), ("own scene with cones", 300), ("FetchPush-v4", 40), ("HandManipulateBlock-v1", 30))
+          ("own scene", 300), ("own scene with cones", 300), ("hopping robot", 150), ("FetchPush-v4", 40),
+          ("HandManipulateBlock-v1", 30))
+# hops on twelve feet, which have more rows than lanes have room for when all are on the ground: mj_step takes these of
+# the steps of a call, and lanes continue
+FEET = "".join(f'<geom type="box" size="0.04 0.03 0.03" pos="{x} {y} -0.06"/>'
+               for x in (-0.3, -0.1, 0.1, 0.3) for y in (-0.1, 0, 0.1))
+HOPPING = f"""
+<mujoco>
+  <compiler angle="radian"/><option timestep="0.004"/>
+  <default><geom condim="6" friction="0.8 0.02 0.01"/><general ctrlrange="-1 1"/></default>
+  <worldbody>
+    <geom type="plane" size="9 9 9"/>
+    <body pos="0 0 0.12"><freejoint/>
+      <geom type="box" size="0.35 0.15 0.03"/>{FEET}
+      <body><joint name="leg" type="slide" axis="0 0 1" range="-0.15 0.02" damping="3"/>
+        <geom type="capsule" fromto="0 0.05 -0.06 0 0.05 0" size="0.03"/>
+      </body>
+      <body pos="0 0 0.08"><joint name="arm" axis="0 1 0" damping="0.1"/>
+        <geom type="capsule" fromto="0 0 0 0.2 0 0" size="0.03" condim="1"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><motor joint="leg" gear="-300"/><motor joint="arm" gear="4"/></actuator>
+</mujoco>"""
 
 
 def own_robots():
-    """Returns options for a custom robot with most features of the class, on level ground and on hills."""
+    """Yields names and options of robots of one's own, which have most features of the class."""
     import tests_path  # noqa: F401
     from envs.mujoco.test_mujoco_lanes_class import robot
     from envs.mujoco.test_mujoco_lanes_objects import coupled, scene
@@ -160,6 +183,9 @@ def own_robots():
     for name, option in (("own scene", 'impratio="3"'), ("own scene with cones", 'cone="elliptic" impratio="3"')):
         yield name, {"xml_file": scene(Path(tempfile.mkdtemp()), option=option, **held), "frame_skip": 4,
                      "forward_reward_weight": 0}
+    hopping = Path(tempfile.mkdtemp(), "robot.xml")
+    hopping.write_text(HOPPING)
+    yield "hopping robot", {"xml_file": str(hopping), "frame_skip": 4, "forward_reward_weight": 0}
 
 
 def step_all():
