@@ -561,7 +561,7 @@ def test_state_of_more_environments():
     many, few = (cypool.make("CartPole-v1", num_envs=n) for n in (4, 2))
     many.reset()
     with pytest.raises(ValueError, match=r"^state: expected rows from environments in \[0, 2\), or an env_id for each "
-                                         r"row, got rows of \[0, 1, 2, 3\]$"):
+                                         r"row, got rows from \[0, 1, 2, 3\]$"):
         few.load(many.save())
     few.load(many.save([3, 1]), [0, 1])
 

@@ -312,8 +312,8 @@ NULL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)()
     (INT, TypeError, "expected a ctypes function with restype None and argtypes .*got restype .*c_int"),
     (DOUBLES, TypeError, r"expected a ctypes function .*argtypes \(.*LP_c_double"),
     (NULL, ValueError, "got a null pointer"),
-    ("returns_something", TypeError, r"got one of 'int \(struct cypool::Transition \*\)'"),
-    ("takes_something_else", TypeError, r"got one of 'void \(double \*\)'"),
+    ("returns_something", TypeError, r"got one for 'int \(struct cypool::Transition \*\)'"),
+    ("takes_something_else", TypeError, r"got one for 'void \(double \*\)'"),
 ])
 @pytest.mark.parametrize("name", ["reward_hook", "observation_hook"])
 def test_wrong_hooks(hooks, name, hook, error, message):

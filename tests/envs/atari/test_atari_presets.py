@@ -307,13 +307,13 @@ def test_bad_arguments_are_named(arguments, error, message):
 
 @pytest.mark.parametrize(("arguments", "message"), [
     ({}, "preset: expected 'envpool', 'ale' or 'gymnasium', because only these have a reference"),
-    ({"preset": "ale", "mode": 0}, "mode: not an option of AtariVectorEnv"),
-    ({"preset": "ale", "max_episode_steps": 5}, "max_episode_steps: not an option of AtariVectorEnv"),
+    ({"preset": "ale", "mode": 0}, "mode: not an option of the reference, AtariVectorEnv"),
+    ({"preset": "ale", "max_episode_steps": 5}, "max_episode_steps: not an option of the reference, AtariVectorEnv"),
     ({"preset": "ale", "autoreset_mode": "Disabled"}, "autoreset_mode: expected 'NextStep' or 'SameStep'"),
     ({"preset": "envpool", "autoreset_mode": "SameStep"}, "autoreset_mode: expected 'NextStep'"),
-    ({"preset": "gymnasium", "reward_clip": True}, "reward_clip: not an option of AtariPreprocessing"),
+    ({"preset": "gymnasium", "reward_clip": True}, "reward_clip: not an option of the reference, AtariPreprocessing"),
     ({"preset": "gymnasium", "full_action_space": "all"}, "full_action_space: expected a bool"),
-    ({"preset": "gymnasium", "obs_type": "ram", "noop_max": 5}, "noop_max: not an option of AtariEnv"),
+    ({"preset": "gymnasium", "obs_type": "ram", "noop_max": 5}, "noop_max: not an option of the reference, AtariEnv"),
 ], ids=str)
 def test_what_a_reference_does_not_have_is_named(arguments, message):
     with pytest.raises(ValueError, match=f"^{message}"):

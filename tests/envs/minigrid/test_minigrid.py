@@ -337,7 +337,7 @@ test_bad_options = refuses([
     ("BabyAI-OpenTwoDoors-v0", {"first_color": "pink"}, "first_color: expected one of"),
     ("BabyAI-FindObjS5-v0", {"num_cols": 4}, "num_cols: expected the same value as num_rows, 3, got 4"),
     ("BabyAI-SynthS5R2-v0", {"num_rows": np.zeros(2)}, "num_rows: expected an int, got"),
-    ("BabyAI-SynthS5R2-v0", {"num_rows": 1, "num_cols": 1}, "locked_room_prob: expected 0 for one room"),
+    ("BabyAI-SynthS5R2-v0", {"num_rows": 1, "num_cols": 1}, "locked_room_prob: expected 0 for a single room"),
     ("BabyAI-KeyCorridor-v0", {"num_cols": 2}, "num_cols: expected 3 to 100, got 2"),
     ("BabyAI-PickupLoc-v0", {"num_rows": 2}, "num_rows: not an option of"),
     ("BabyAI-SynthSeq-v0", {"instr_kinds": ("or",)}, r"instr_kinds: expected one of"),

@@ -531,7 +531,7 @@ def test_terminal():
     screen = terminal.screen_text(obs["tty_chars"][0], obs["tty_colors"][0], obs["tty_cursor"][0])
     assert f"{terminal.HOME}{screen}" in said[2] and "Hello Agent" in said[1]
     os.close(ours)
-    with pytest.raises(ValueError, match="observation_keys: expected tty_chars, tty_colors, tty_cursor too"):
+    with pytest.raises(ValueError, match="observation_keys: expected tty_chars, tty_colors, tty_cursor as well"):
         terminal.play(made(observation_keys=["glyphs"]), said.append, theirs)
     os.close(theirs)
 

@@ -226,7 +226,7 @@ test_bad_options_are_refused = refuses([
     ({"layout": GRID.replace("1", "2")}, ValueError, "layout: expected players 1, 2 and so on, each once"),
     ({"layout": GRID.replace("1", "3")}, ValueError, "layout: expected players 1, 2 and so on, each once"),
     ({"layout": "XPX\nXOX\nXDS"}, ValueError, "layout: expected players 1, 2 and so on, each once"),
-    ({"layout": GRID.replace("S", "X")}, ValueError, "layout: expected D, S, P, and O or T"),
+    ({"layout": GRID.replace("S", "X")}, ValueError, "layout: expected at least one D, S, P, and O or T"),
     ({"layout": "\n".join(["X" * 65] * 3)}, ValueError, "layout: expected at most 64 lines and columns"),
     ({"layout": GRID, "horizon": 0}, ValueError, "horizon: expected 1 to"),
     ({"layout": GRID, "obs_dtype": "float32"}, ValueError, "obs_dtype: expected one of 'int64', 'uint8', got"),
