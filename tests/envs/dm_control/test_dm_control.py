@@ -271,8 +271,8 @@ def test_model_of_the_package_that_is_not_as_known_is_refused(monkeypatch, tmp_p
     gc.collect()
     change_file(monkeypatch, tmp_path, "dm_control", "suite/acrobot.xml", lambda text: text.replace(
         "</worldbody>", "<body><joint/><geom type='sphere' size='0.1'/></body></worldbody>"))
-    with pytest.raises(ValueError, match="dm_control's model of acrobot-swingup: expected the model of the "
-                                         "package, with nq 2, nv 2, nbody 3, got one with nq 3, nv 3, nbody 4"):
+    with pytest.raises(ValueError, match="dm_control's model of acrobot-swingup: expected the package's model, "
+                                         "with nq 2, nv 2, nbody 3, got one with nq 3, nv 3, nbody 4"):
         cypool.make("dm_control/acrobot-swingup-v0")
     monkeypatch.undo()
     cypool.make("dm_control/acrobot-swingup-v0").reset()
