@@ -343,7 +343,7 @@ def bounded(low, high, dtype=np.float32):
 def test_deviations_at_the_edge(output):
     spec, zero = bounded(-1, 1), ([np.zeros((3, 1))], [np.array([0.5, -0.5, 0])])
     for bad in (80.1, -80.1, 1e30, -1000):
-        with pytest.raises(ValueError, match="log_std: expected 3 numbers from -80 to 80, one for each number"):
+        with pytest.raises(ValueError, match="log_std: expected 3 numbers from -80 to 80, one for each component"):
             cypool.MLP(spec, *zero, output=output, log_std=[0, bad, 0])
     obs, log_std = np.zeros((500, 1), np.float32), np.array([-80, 80, 0])
     mlp = cypool.MLP(spec, *zero, output=output, log_std=log_std)

@@ -116,7 +116,7 @@ def test_specs_that_cannot_be():
     with pytest.raises(ValueError, match="^observation"):
         EnvSpec(observation={}, action=Discrete(2))
     for name in (*OWN_INFO, "_lives"):
-        with pytest.raises(ValueError, match="^info: expected a name .*that cypool does not use itself, .*players"):
+        with pytest.raises(ValueError, match="^info: expected a name .*that is not reserved and .*players"):
             EnvSpec(observation=Array((1,), np.float32), action=Discrete(2), info={name: Array((), np.int32)})
     with pytest.raises(TypeError, match="^info: expected strings as names, got 3"):
         EnvSpec(observation=Array((1,), np.float32), action=Discrete(2), info={3: Array((), np.int32)})

@@ -50,7 +50,7 @@ def test_several_games_in_one_pool(num_threads):
 
 
 def test_options_per_environment_are_checked():
-    with pytest.raises(ValueError, match="^env_options: expected the same action .* env 1 Discrete"):
+    with pytest.raises(ValueError, match="^env_options: expected the same action .* env 1 has Discrete"):
         cypool.make("Pong-v5", num_envs=2, env_options=[{}, {"task": "seaquest"}])
     with pytest.raises(ValueError, match="^env_options: expected the same observation"):
         cypool.make("Pong-v5", num_envs=2, env_options=[{}, {"img_width": 80}])

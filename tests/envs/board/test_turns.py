@@ -197,7 +197,7 @@ def test_illegal_action_is_an_error_before_anything_is_stepped(mode, view, whose
 
 
 def test_environments_with_other_rules_for_illegal_actions_are_refused():
-    with pytest.raises(ValueError, match="env_options: expected the same illegal in all .*env 0 has error, env"):
+    with pytest.raises(ValueError, match="^env_options: expected the same illegal .* env 0 has error and env"):
         cypool.make(ID, num_envs=3, env_options=[{"illegal": "error"}, {}, {"illegal": "lose"}])
 
 

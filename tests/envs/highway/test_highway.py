@@ -287,7 +287,7 @@ test_refused_options = refuses([
     ("exit-v0", {"lanes_count": 1}, "lanes_count: expected at least 2 with Exit and other vehicles, got 1"),
     ("merge-v0", {"collision_reward": 0.8}, "collision_reward . merging_speed_reward: expected a value other"),
     ("merge-generic-v0", {"config": {"collision_reward": 1, "merging_speed_reward": -1, "high_speed_reward": 0,
-                                     "right_lane_reward": 0}}, "collision_reward, merging_speed_reward: expected"),
+                                     "right_lane_reward": 0}}, "collision_reward . merging_speed_reward: expected"),
     (FAST, {"observation": TTC, "action": BOX}, "action: expected DiscreteMetaAction with Highway"),
     (FAST, {"action": {**BOX, "longitudinal": False, "lateral": False}}, "action: expected longitudinal, lateral or"),
     (FAST, {"action": {"type": "DiscreteMetaAction", "target_speeds": [20]}}, r"action\['target_speeds'\]: expected"),
@@ -297,7 +297,7 @@ test_refused_options = refuses([
     ("racetrack-v0", group(KIN, BOX, 2), "observation: expected one agent in Racetrack"),
     ("racetrack-oval-v0", {"no_lanes": 0}, "no_lanes: expected 1 to 30, got 0"),
     ("merge-generic-v0", {"after_merge_length": 80}, "after_merge_length: expected 90 to"),
-    ("lane-keeping-v0", {"observation": KIN}, "observation: expected AttributesObservation with LaneKeeping, and"),
+    ("lane-keeping-v0", {"observation": KIN}, "observation: expected AttributesObservation with LaneKeeping and"),
     ("parking-v0", {"reward_weights": [1]}, "reward_weights: expected 6 to 6 numbers"),
     ("intersection-v0", {"destination": "o4"}, "destination: expected"),
 ])

@@ -259,7 +259,7 @@ test_wrong_options = refuses([
     ({"task": ["reach-v3"]}, (TypeError, ValueError), "task: expected"),
     ({"goals": []}, ValueError, "goals: expected 1 to 100000 goals of 6 finite numbers for reach-v3"),
     ({"goals": [[1, 2, 3]]}, ValueError, "goals: expected"),
-    ({"goals": [[0, 0.6, 0, 0, 0.8, np.nan]]}, ValueError, "goals: expected .* not finite"),
+    ({"goals": [[0, 0.6, 0, 0, 0.8, np.nan]]}, ValueError, "goals: expected .* got non-finite"),
     ({"goals": [[0] * 6, [0] * 5]}, (TypeError, ValueError), "goals: expected"),
     ({"goals": "all"}, TypeError, "goals: expected"),
     ({"goals": [["a"] * 6]}, TypeError, "goals: expected"),

@@ -170,7 +170,7 @@ def test_a_pool_can_be_pickled():
     ("goal_hidden", {"seed": -1}, ValueError, "^seed: expected"),
     ("ML1-train", {"num_envs": 20}, ValueError, "^num_envs: expected a number that splits 50 goals evenly, got"),
     ("ML1-train", {"total_tasks_per_cls": 51}, ValueError, "^total_tasks_per_cls: expected"),
-    ("custom-mt-envs", {"envs_list": None}, TypeError, "^envs_list: expected a sequence of names"),
+    ("custom-mt-envs", {"envs_list": None}, TypeError, "^envs_list: expected a sequence of task names"),
     ("custom-mt-envs", {"envs_list": []}, ValueError, "^envs_list: expected one or more unique tasks"),
     ("custom-mt-envs", {"envs_list": ["reach-v3"] * 2}, ValueError, "^envs_list: expected one or more unique tasks"),
     ("custom-ml-envs", {"train_envs": ["reach-v3"], "test_envs": ["reach-v3"]}, ValueError, "^test_envs: "),

@@ -190,7 +190,7 @@ try:
 except ImportError as error:
     print(error)
 """)
-    assert "got 3.3.1 of " in done.stdout and "a process can only use one version" in done.stdout
+    assert "got 3.3.1 from " in done.stdout and "a process can only use one version" in done.stdout
 
 
 def test_the_folder_is_that_of_the_package():

@@ -127,7 +127,7 @@ def test_an_ant_of_the_user(tmp_path):
     for content, message in (
             ("<mujoco><worldbody>", "xml_file: MuJoCo cannot read .*ant.xml: XML parse error"),
             ("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>", "xml_file: expected a robot with joints"),
-            (text.replace('name="floor"', 'name="block_0_0"'), "xml_file: with walls, .*block_0_0")):
+            (text.replace('name="floor"', 'name="block_0_0"'), "xml_file: with walls added, .*block_0_0")):
         path.write_text(content)
         with pytest.raises(ValueError, match=message):
             cypool.make_spec("AntMaze_UMaze-v5", xml_file=str(path))
@@ -203,7 +203,7 @@ def test_initial_state_of_resets(id, names):
             ours, rewards, *_ = env.step([action] * 2)
             assert reward == rewards[0]
     for changed, error, message in (
-            ({"qpos": state["qpos"][1:]}, TypeError, "initial_state_dict: expected qpos as"),
+            ({"qpos": state["qpos"][1:]}, TypeError, "initial_state_dict: expected qpos to contain"),
             ({"qvel": state["qvel"] * np.nan}, ValueError, "initial_state_dict: expected finite numbers in qvel"),
             ({"more": state["qvel"]}, ValueError, "initial_state_dict: expected a dict with qpos, qvel")):
         with pytest.raises(error, match=message):
