@@ -140,6 +140,16 @@ def test_lanes_of_a_legged_robot_have_the_bits_of_mj_step(tmp_path, name, option
     check_equal(robot(tmp_path, **{"option": option, **FEATURES[name]}))
 
 
+def test_accelerations_of_bodies_that_slide_have_the_signs_of_mj_step_where_they_are_zero(tmp_path):
+    path = tmp_path / "slider.xml"
+    path.write_text("""<mujoco><worldbody><body><joint type="slide"/>
+        <geom name="sliding" type="capsule" fromto="-0.1 -0.2 -0.2 0.1 0.2 0.2" size="0.04"/>
+        <body><joint name="lever"/><geom size="0.1"/></body></body></worldbody>
+        <actuator><motor joint="lever"/></actuator>
+        <sensor><framelinacc objtype="geom" objname="sliding"/></sensor></mujoco>""")
+    check_equal(str(path), least=100)
+
+
 def test_lanes_of_shapes_for_which_mujoco_has_no_memory_leave_the_error_to_mj_step(tmp_path):
     path = tmp_path / "stone.xml"
     path.write_text("""<mujoco><size memory="1M"/><option timestep="0.01" ccd_iterations="100000"/><worldbody>
