@@ -41,7 +41,7 @@ def _levels(default: int | None, meaning: str) -> Option:
 
 @describes(
     players=integer(2, 1, MAX_ENTITIES, "Number of players."),
-    min_player_level=_levels(1, "Minimum player level: an int, or a list with one level per player, which is shuffled."),
+    min_player_level=_levels(1, "Minimum player level: an int, or a list of one level per player, which is shuffled."),
     max_player_level=_levels(2, "Highest level of players: an int, or a list with one per player."),
     min_food_level=_levels(1, "Lowest level of food: an int, or a list with one per food item, which is shuffled."),
     max_food_level=_levels(None, "Highest level of food: an int, or a list with one per food item; None: the sum of "
