@@ -121,7 +121,8 @@ def _check_options(name: str, given: Any) -> tuple[str, ...]:
     """Returns NetHack's own options."""
     expected = f"a str of 1 to {_MOST_TEXT} printable characters"
     texts = check_list(name, given, "a sequence of strings")
-    for at, each in ((f"{name}[{k}]", text) for k, text in enumerate(texts)):
+    for k, each in enumerate(texts):
+        at = f"{name}[{k}]"
         if not isinstance(each, str):
             raise TypeError(f"{at}: expected {expected}, got {shown(each)}")
         if not 0 < len(each) <= _MOST_TEXT or not (each.isascii() and each.isprintable()):

@@ -229,17 +229,10 @@ inline __attribute__((noinline)) void find_forces(const Description& m, const Gr
     contact_forces(m, d, force);
     for (int k = 0; k < 6; ++k) acc[0][k] = k < 3 ? all(0) : own_or(d, k - 3, m.at_rest[k - 3]);
     for (int b = 1; b < m.num_bodies; ++b) {
-        const int first = m.bodies[b].first_dof, end = first + m.bodies[b].num_dofs;
-        // a product of one degree of freedom is not added to a zero, so it keeps the sign of its own
-        const double zero = end - first == 1 ? -0.0 : 0.0;
-        for (int k = 0; k < 6; ++k) {
-            Real moved = all(zero), pushed = all(zero);
-            for (int j = first; j < end; ++j) {
-                moved = moved + d.cdof_dot[j][k] * d.qvel[j];
-                pushed = pushed + d.cdof[j][k] * d.qacc[j];
-            }
-            acc[b][k] = (acc[m.bodies[b].parent][k] + moved) + pushed;
-        }
+        Real moved[6], pushed[6];
+        multiply_dofs(moved, m.bodies[b], d.cdof_dot, d.qvel);
+        multiply_dofs(pushed, m.bodies[b], d.cdof, d.qacc);
+        for (int k = 0; k < 6; ++k) acc[b][k] = (acc[m.bodies[b].parent][k] + moved[k]) + pushed[k];
         Real own[6], momentum[6], gyroscopic[6];
         multiply_inertia(own, d.cinert[b], acc[b]);
         multiply_inertia(momentum, d.cinert[b], d.cvel[b]);

@@ -392,21 +392,20 @@ CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
         if (!m.joints[m.dofs[k].joint].acts_gravcomp) d.passive[k] = d.passive[k] + d.gravcomp[k];
 }
 
+// mju_mulDofVec: a product of one degree of freedom is not added to a zero, so it keeps the sign of its own
+inline void multiply_dofs(Real* sum, const Body& body, const Real (*dofs)[6], const Real* values) {
+    for (int k = 0; k < 6; ++k) sum[k] = all(body.num_dofs == 1 ? -0.0 : 0.0);
+    for (int j = body.first_dof; j < body.first_dof + body.num_dofs; ++j)
+        for (int k = 0; k < 6; ++k) sum[k] = sum[k] + dofs[j][k] * values[j];
+}
+
 // mj_rne: the recursive Newton-Euler algorithm, without accelerations
 inline __attribute__((noinline)) void bias_forces(const Description& m, Group& d) {
     Real acc[MAX_BODIES][6], force[MAX_BODIES][6];
     for (int k = 0; k < 6; ++k) acc[0][k] = k < 3 ? all(0) : own_or(d, k - 3, m.at_rest[k - 3]);
     for (int b = 1; b < m.num_bodies; ++b) {
-        const int first = m.bodies[b].first_dof, count = m.bodies[b].num_dofs;
-        const Real* const parent = acc[m.bodies[b].parent];
-        for (int k = 0; k < 6; ++k) acc[b][k] = parent[k];
-        if (count) {
-            Real sum[6];
-            for (int k = 0; k < 6; ++k) sum[k] = d.cdof_dot[first][k] * d.qvel[first];
-            for (int j = first + 1; j < first + count; ++j)
-                for (int k = 0; k < 6; ++k) sum[k] = sum[k] + d.cdof_dot[j][k] * d.qvel[j];
-            for (int k = 0; k < 6; ++k) acc[b][k] = parent[k] + sum[k];
-        }
+        multiply_dofs(acc[b], m.bodies[b], d.cdof_dot, d.qvel);
+        for (int k = 0; k < 6; ++k) acc[b][k] = acc[m.bodies[b].parent][k] + acc[b][k];
         Real momentum[6], gyroscopic[6];
         multiply_inertia(force[b], d.cinert[b], acc[b]);
         multiply_inertia(momentum, d.cinert[b], d.cvel[b]);
