@@ -6,6 +6,7 @@ from markers import often_exhaustive
 import cypool
 from cypool.envs.shared.lanes.mujoco_lanes import check_machine, make_lanes
 from cypool.envs.shared.mujoco.mujoco_common import load_model
+from cypool.mujoco import Batch
 
 try:
     check_machine()
@@ -148,6 +149,20 @@ def test_accelerations_of_bodies_that_slide_have_the_signs_of_mj_step_where_they
         <actuator><motor joint="lever"/></actuator>
         <sensor><framelinacc objtype="geom" objname="sliding"/></sensor></mujoco>""")
     check_equal(str(path), least=100)
+
+
+def test_torque_between_the_world_and_several_trees_is_left_to_mj_step():
+    model = """<mujoco><worldbody><site name="ground" pos="1 2 3"/>
+        <body pos="0 0 2"><joint name="lever"/><geom size="0.1" pos="0 0.2 0"/></body>
+        <body pos="1 0 2"><freejoint/><geom size="0.1"/></body></worldbody>
+        <actuator><motor joint="lever"/></actuator><sensor><torque site="ground"/></sensor></mujoco>"""
+    batches = [Batch(model, 5, physics=physics) for physics in ("lanes", "mj_step")]
+    for batch in batches:
+        batch.qpos[:, 0] = np.arange(5)
+        batch.forward()
+        batch.step(3)
+    assert np.array_equal(*(batch.sensordata for batch in batches))
+    assert all(batch.sensordata.any(axis=1).all() for batch in batches)
 
 
 def test_lanes_of_shapes_for_which_mujoco_has_no_memory_leave_the_error_to_mj_step(tmp_path):

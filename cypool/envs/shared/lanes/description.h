@@ -296,6 +296,7 @@ inline std::vector<Sensor> known_sensors(const mjModel* m) {
     std::transform(std::begin(SENSOR_ARRAYS), std::end(SENSOR_ARRAYS), numbers,
                    [m](const char* name) { return array_of<int>(m->raw, library().model, name); });
     const auto* const cutoff = array_of<double>(m->raw, library().model, "sensor_cutoff");
+    const auto* const body_of_site = array_of<int>(m->raw, library().model, "site_bodyid");
     std::vector<Sensor> found;
     for (int k = 0; k < static_cast<int>(m->nsensor); ++k) {
         const Sensor s = {numbers[0][k], numbers[1][k], numbers[2][k], numbers[3][k],
@@ -303,7 +304,8 @@ inline std::vector<Sensor> known_sensors(const mjModel* m) {
         const auto is_frame = [](int type) {
             return type == INERTIAL_BODY || type == BODY || type == GEOM || type == SITE;
         };
-        bool is_known = cutoff[k] == 0;
+        // lanes have the centre of mass of each tree, not of the world
+        bool is_known = cutoff[k] == 0 && (s.type != TORQUE || body_of_site[s.object]);
         if (s.type >= FRAMEPOS && s.type <= FRAMEANGACC)
             is_known &= is_frame(s.object_type) && (s.reference < 0 || is_frame(s.reference_type));
         else if (s.type >= JOINTPOS && s.type <= JOINTACTFRC)
