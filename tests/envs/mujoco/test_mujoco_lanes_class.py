@@ -162,6 +162,7 @@ def test_torque_between_the_world_and_several_trees_is_left_to_mj_step():
         batch.forward()
         batch.step(3)
     assert np.array_equal(*(batch.sensordata for batch in batches))
+    assert batches[0].stepped_by.startswith("lanes, then mj_step once more")
     assert all(batch.sensordata.any(axis=1).all() for batch in batches)
 
 
