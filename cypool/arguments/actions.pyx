@@ -111,8 +111,8 @@ cdef class ActionReader:
     cdef Py_ssize_t count            # numbers of an action
     cdef bint has_part               # as `part`; not of float16, say
     cdef ActionPart part
-    # of num_envs discrete actions. It is None while a caller writes to it: one whom the engine will turn away may come
-    # at any time
+    # memory for num_envs discrete actions; None while a call writes to it, as a second thread, which the gate will turn
+    # away, may call at any time
     cdef cnp.ndarray checked
 
     def __init__(self, space, int num_envs):

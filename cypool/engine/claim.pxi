@@ -61,7 +61,7 @@ cdef struct RolloutStep:         # where a claim is in a rollout; zero in other 
     bint accepted                # they are all within their bounds
 
 
-cdef struct CallerSlice:         # of the caller's claim alone: it comes back to look for signals
+cdef struct CallerSlice:         # used in the caller's claim only: limits how long it works between checks for signals
     uint32_t inline_count        # rows at the end of the batch that only the caller steps: threads cannot claim them
     uint32_t num_claims          # since it came, looks between steps of a rollout included
     int64_t until                # when to come back; before the second claim: after how long

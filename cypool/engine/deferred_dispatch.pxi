@@ -1,4 +1,4 @@
-# Asynchronous, for brief steps, pools without threads, and backends: recv steps, in the order of the ring of ids.
+# Asynchronous pools with brief steps, without threads, or with a backend: recv steps the oldest ids of the ring.
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector

@@ -62,7 +62,7 @@ cdef class Distributor:
         self.mean_time_ratio = 0.5
 
     cdef void distribute(self, Claim* claim, uint32_t count, int64_t num_steps=1) noexcept:
-        """Opens the last `count` rows of the batch for claims; all earlier rows are finished.
+        """Opens the last `count` rows of the batch for claims. Earlier rows (`DeferredDispatch` has them) are finished.
 
         Args:
             claim: The caller's, which gets the rows that do not justify threads.

@@ -1,5 +1,5 @@
 # distutils: extra_compile_args = -O2
-"""The engine, as one module of parts, in the order in which they build on each other."""
+"""The engine, as one module of parts, each after the parts it needs. The design page has an order for readers."""
 include "action_check.pxi"
 include "batch.pxi"
 include "claim.pxi"

@@ -28,8 +28,8 @@ public:
         return tail_.load(std::memory_order_seq_cst) <= head;
     }
 
-    // Takes the oldest ids, at most `max_rows` and at most the `divisor`-th part of the ring, so that other threads
-    // find some where few wait, but `min_rows` at least as far as there are any. Returns how many.
+    // Takes the oldest ids and returns their number: at most `max_rows`, and at most 1/`divisor` of the ids that wait,
+    // which leaves some for other threads; but at least `min_rows`, if there are as many.
     uint32_t claim(int32_t* ids, uint32_t min_rows, uint32_t max_rows, uint32_t divisor) noexcept {
         uint64_t head = head_.load(std::memory_order_acquire);
         for (;;) {

@@ -77,8 +77,8 @@ cdef class Lifetime:
                 raise ClosedError("the pool whose threads this one uses is closed")
         elif found == GATE_CLOSED:
             raise ClosedError("the pool is closed")
-        # busy. After a fork, the thread that was in a call does not exist here. Otherwise it may be closing the
-        # backend, which `forked` reads
+        # busy: another thread is in a call. In a forked child, that thread does not exist, and the check below reports
+        # the fork. Otherwise it may be closing the backend, which `forked` reads
         elif not self.has_workers or self.num_forks == num_forks():
             raise RuntimeError("the pool is already in a call: use it from one thread at a time, and not from its own "
                                "hooks or policies")

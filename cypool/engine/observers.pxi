@@ -48,7 +48,7 @@ cdef class Observers:
         return [observer for observer in [ref() for ref in self.refs or ()] if observer is not None]
 
     cdef int ask(self, options) except -1:
-        """Asks observers whether something may be sent: one that refuses it raises."""
+        """Asks observers whether something may be sent; an observer that refuses raises an exception."""
         if self.is_asked:
             for observer in self.living():
                 observer._before(options)

@@ -211,7 +211,7 @@ cdef class Pool:
 
     @property
     def is_hosted(self):
-        """Whether `info["extra_infos"]` may contain infos other than arrays."""
+        """Whether a backend steps the environments: `info["extra_infos"]` may then contain infos other than arrays."""
         return self.lifetime.backend is not None
 
     @property
@@ -258,9 +258,9 @@ cdef class Pool:
         """Sends actions to environments; does not wait.
 
         Args:
-            actions: C-contiguous, with the spec's dtype, and its shape after the first axis: one row for each id. In a
-                synchronous pool, actions for all environments must not change until the batch is received; otherwise
-                they are copied.
+            actions: C-contiguous, with the spec's dtype, and its shape after the first axis: one row for each id. A
+                synchronous pool reads an array for all environments until the batch is received, so the array must not
+                change until then; other arrays are copied.
             env_ids: int32, C-contiguous, shape (k,); all environments if None, and in an asynchronous
                 pool those of the last batch received.
 
@@ -294,8 +294,8 @@ cdef class Pool:
         cdef const int32_t* ids
         cdef uint32_t k
         cdef Env env
-        cdef bint observed = self.observers.refs is not None
-        if observed:
+        cdef bint has_observers = self.observers.refs is not None
+        if has_observers:
             self._announce(options)
         self.lifetime.enter(guard)
         if others and env_ids is None:
@@ -779,7 +779,7 @@ cdef class Pool:
         if wanted == 0:
             raise RuntimeError("nothing is pending: call send() or reset() first")
         if self.is_child:
-            # the memory that its environments point to may be gone afterwards
+            # its environments point to memory of the call, so it cannot time out
             self.dispatch.wait_all(wanted)
         elif not self.dispatch.wait(wanted, timeout):
             raise TimeoutError(f"recv: {self.dispatch.num_finished()} of {wanted} envs finished within {timeout} s")

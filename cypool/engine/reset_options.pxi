@@ -24,7 +24,7 @@ cdef object give_reset_options(list envs, StepBackend backend, const int32_t* id
     """
     cdef uint32_t k
     rows = [options] * count if isinstance(options, dict) else options
-    # a history from a file gives them, too
+    # not only users pass options: a history repeats those in its file
     if type(rows) is not list or len(rows) != <Py_ssize_t>count:
         raise ValueError(f"options: expected a dict, or a dict or None for each of {count} environments")
     for row in rows:

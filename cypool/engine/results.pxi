@@ -74,17 +74,17 @@ cdef class Results:
             info[self.info_keys[k - self.layout.num_obs]] = arrays[k]
         if self.layout.has_finals:
             info["final"] = self.finals(arrays)
-        if self.layout.has_statistics and count > 0 and _any(arrays[n + 1], arrays[n + 2], count):
+        if self.layout.has_statistics and count > 0 and _any(arrays[n + TERMINATED], arrays[n + TRUNCATED], count):
             k = self.layout.first_statistic
             info["episode"] = {"r": arrays[k], "l": arrays[k + 1], "t": arrays[k + 2]}
-            info["_episode"] = arrays[n + 1] | arrays[n + 2]
+            info["_episode"] = arrays[n + TERMINATED] | arrays[n + TRUNCATED]
         if self.has_agents:
             info["agents"] = {group.name: self.of_group(group, arrays) for group in self.layout.groups}
             if "episode" in info:
                 info["episode"]["agents"] = {
                     group.name: {"r": arrays[group.episode_return], "l": arrays[group.episode_length]}
                     for group in self.layout.groups}
-        return obs, arrays[n], arrays[n + 1], arrays[n + 2], info
+        return obs, arrays[n], arrays[n + TERMINATED], arrays[n + TRUNCATED], info
 
     cdef tuple observe(self, Scheduler scheduler, const int32_t* ids, uint32_t count):
         """Observes environments on the caller's thread, into fresh memory; returns observation and info."""

@@ -41,7 +41,7 @@ cdef class Scheduler:
         batch_rows: Rows of a batch.
         num_open: Number of batches that can be filled at once.
         action_bytes: Size of one action.
-        rows_in_send_order: Whether row k of a batch belongs to the k-th id of its send.
+        rows_in_send_order: Whether row k of a batch belongs to `batch_ids[k]`; else rows follow the order of finishing.
         autoreset: When an environment whose episode has ended starts the next one.
         statistics: Whether to keep returns and lengths of episodes.
 
@@ -57,8 +57,8 @@ cdef class Scheduler:
     cdef char[CACHE_LINE] gap
     cdef unique_ptr[SchedulerCounters] counters  # written by threads for each environment
     cdef vector[PyObject*] envs          # index = env id
-    cdef vector[char] actions            # one row per env, copied at send where only some are sent
-    cdef const char* first_actions       # of the batch's first step: those copies, or the caller's array
+    cdef vector[char] actions            # one row per env, where a send names environments; a second copy
+    cdef const char* first_actions       # of the batch's first step: `actions`, or what `ActionReader` returned
     cdef size_t action_bytes
     cdef unique_ptr[IdRing] id_ring      # where rows come as they finish
     cdef unique_ptr[WorkShares] work_shares  # where rows are in order
@@ -158,13 +158,13 @@ cdef class Scheduler:
                         return True
                 with nogil:
                     self.run_claims(claim)
-                    # only this call waits for a batch that was cut short
+                    # if the call was cut short to look for signals, the caller calls again
                     finished = self.await_rows(batch, wanted, 0 if claim.caller.cut else timeout_ns)
                 return finished
             except BaseException as error:
                 self.fail(claim, error)
                 if isinstance(error, KeyboardInterrupt):
-                    # an environment ran Python code, which saw it; the rest is done at the next call
+                    # raised in an environment's Python code; the next call continues with the rest of the claim
                     self.publish_finished(claim)
                     raise
 

@@ -105,7 +105,7 @@ cdef bint end_row(Scheduler scheduler, PyObject* env, OpenBatch* batch, uint32_t
 
 
 cdef inline void complete_row(Claim* claim, PyObject* env, OpenBatch* batch, uint32_t row, RowKind kind) noexcept nogil:
-    """Completes the row of the current environment, and moves on to the next one."""
+    """Writes the engine's columns of the current environment's row, and moves on to the next environment."""
     # stores of uint8_t may alias anything, and have the compiler load all pointers again
     if kind != ROW_STEP:
         batch.kind[row] = kind
@@ -138,7 +138,8 @@ cdef int advance(Scheduler scheduler, Claim* claim) except -1 nogil:
         if (<Env>env).observe_only:
             (<Env>env).observe_only = False
         elif (<Env>env).needs_reset:
-            # NEXT_STEP, a reset was sent, or it has failed. DISABLED: none within a rollout, it stays where it ended
+            # its episode has ended (NEXT_STEP), a reset was sent, or it failed before. With DISABLED, environments
+            # in a rollout stay at the end of their episodes
             if claim.rollout.step == 0 or scheduler.autoreset != DISABLED:
                 reset_env_and_counts(scheduler, env)
                 kind = ROW_RESET
@@ -222,7 +223,7 @@ cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef RowKind kind
     cdef bint begins, has_agents = scheduler.has_agents
     batch = claim_row(scheduler, claim, &row)
-    # none are left where `step_many` has raised as often as there were environments
+    # no environment is left if `step_many` raised for each: `fail` advances by one, then this is called again
     if not claim.stepped and claim.at < claim.count:
         set_row_pointers(&target, batch, batch.columns, row + claim.rollout.obs_shift)
         rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, claim.actions
@@ -278,7 +279,7 @@ cdef void zero_columns(OpenBatch* batch, uint32_t row) noexcept nogil:
 
 
 cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
-    """Completes the row of an environment that has failed: zero, truncated. The caller moves on to the next one."""
+    """Writes the row of an environment that has failed: zero, truncated. The caller moves on to the next one."""
     cdef int32_t env_id = claim.ids[claim.at]
     cdef PyObject* env = scheduler.envs[env_id]
     cdef uint32_t row

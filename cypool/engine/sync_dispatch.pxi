@@ -14,10 +14,10 @@ cnp.import_array()
 
 @cython.final
 cdef class SyncDispatch(Dispatch):
-    """Deals the rows of a batch out to threads in shares, or leaves them to the caller.
+    """A synchronous pool's batches, from send to recv; whole rollouts and copies.
 
     Args:
-        distributor: Deals the rows out.
+        distributor: Decides whether threads step, and divides the rows into shares.
     """
     cdef Distributor distributor
     cdef vector[int32_t] sent_ids    # of the send that is not received yet, if it named them
@@ -45,6 +45,7 @@ cdef class SyncDispatch(Dispatch):
     cdef Block begin(self, Blocks blocks, tuple out):
         """Opens a batch; returns its memory."""
         cdef Scheduler scheduler = self.scheduler
+        # not None after a call that failed before its batch ended
         cdef Block block = scheduler.filling[0]
         if block is None or block.layout is not blocks.layout:
             block = scheduler.filling[0] = blocks.take()
@@ -112,7 +113,7 @@ cdef class SyncDispatch(Dispatch):
             scheduler.errors.clear()
             raise
         finally:
-            # back to batches of one step
+            # `Pool._send` sets another task where environments are stepped together
             scheduler.first_actions = scheduler.actions.data()
             scheduler.last_step.store(0)
             scheduler.observe_every, scheduler.rows_before = 1, 0

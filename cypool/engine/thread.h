@@ -27,7 +27,7 @@ struct alignas(64) ThreadState {
     std::thread::id thread;           // the owner; set by it, before another thread reads it
     std::atomic<uint32_t> serves{0};  // 1 + the index of the scheduler it serves; 0: none. Others wait for a change
     void* scheduler = nullptr;        // borrowed, unless `owns`
-    bool owns = false;                // the pool was collected on this thread
+    bool owns = false;                // the pool was garbage-collected on this thread, which frees the scheduler
     uint32_t next = 0;                // the index to look at first next time
 };
 

@@ -336,7 +336,7 @@ cdef void work(void* arg) noexcept with gil:
             if not state.owns:
                 return
         except BaseException as error:
-            # without a pool the row is not received
+            # if this thread owns the scheduler, its pool is gone, and nobody receives the row
             if not state.owns:
                 scheduler = <Scheduler>state.scheduler
                 scheduler.fail(&scheduler.claims[index], error)

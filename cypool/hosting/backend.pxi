@@ -46,7 +46,7 @@ cdef class HostedEnv(Env):
     cdef object extra_infos          # (info, final info), or None
 
     cdef int reset(self) except -1 nogil:
-        # the second half of a step that a reset followed; else the reset that was asked for
+        # the worker has reset it already: in the same step (SAME_STEP), or because a reset was sent
         self.observation_index = 0
         if self.failed:
             raise self.error
