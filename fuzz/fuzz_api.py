@@ -816,7 +816,7 @@ def main():
         VARIANTS[:] = [(id, options) for id, options in VARIANTS if FAMILY_OF[id] in IDS]
     # all cases read these; no threads are started
     for found in IDS.values():
-        games = [id for ids in found if cypool.make_spec(ids[0]).illegal is not None for id in ids]
+        games = [id for ids in found if "illegal" in cypool.make_spec(ids[0]).options for id in ids]
         if games:
             GAMES.append(games)
     if given.only:

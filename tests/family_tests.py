@@ -200,8 +200,8 @@ def play_whatever_comes(env, num_steps):
     """Steps an environment whose state may be one that it cannot be stepped from."""
     for _ in range(num_steps):
         try:
-            *_, terminated, _, _ = env.step(env.action_space.sample())
-            if terminated[0] and env.metadata["autoreset_mode"] == AutoresetMode.DISABLED:
+            *_, terminated, truncated, _ = env.step(env.action_space.sample())
+            if (terminated[0] or truncated[0]) and env.metadata["autoreset_mode"] == AutoresetMode.DISABLED:
                 env.reset()
         except cypool.EnvError:
             env.reset()
