@@ -319,8 +319,8 @@ class EnvSpec:
             writes as its first info, called `state`; or None.
         illegal: The effect of an illegal action, if `Env.legal` restricts actions. "error": the call raises a
             ValueError before anything is stepped; "lose": `step` gets the action and decides what it does, such as
-            losing. The action must be a `Discrete`, at least for one group of agents. `action_mask`, an int8 info or part
-            of the observation, shows which actions are legal. None: all actions are legal.
+            losing. The action must be a `Discrete`, at least for one group of agents. `action_mask`, an int8 info or
+            part of the observation, shows which actions are legal. None: all actions are legal.
         has_hidden_information: Whether some moves or random events are hidden from players. A search that copies the
             environment would see these.
         has_own_chance: Whether steps draw random numbers from the environment's own stream instead of the engine's

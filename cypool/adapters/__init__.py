@@ -46,7 +46,7 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
     """Makes a pool with the Gymnasium API that starts new episodes within a step.
 
     Args:
-        id: An id of `cypool.list_all_envs()`.
+        id: As in `cypool.make`.
         library: The library that needs such a pool.
         **kwargs: As in `cypool.make`, except `env_type` and `autoreset_mode`.
 

@@ -23,7 +23,7 @@ def make(id: str, buf: dict[str, Any] | None = None, seed: int | None = None, **
     """Makes a batch of environments as a `PoolPufferEnv`, also for `pufferlib.vector.make`.
 
     Args:
-        id: An id of `cypool.list_all_envs()`.
+        id: As in `cypool.make`.
         buf: As in `PoolPufferEnv`.
         seed: As in `PoolPufferEnv.reset`; the default for the first reset.
         **kwargs: As in `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`. `episode_statistics` is

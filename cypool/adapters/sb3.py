@@ -28,7 +28,7 @@ def make(id: str, num_envs: int | None = None, **kwargs: Any) -> SB3VecEnv:
     """Makes a batch of environments as an `SB3VecEnv`.
 
     Args:
-        id: An id of `cypool.list_all_envs()`.
+        id: As in `cypool.make`.
         num_envs: As in `cypool.make`.
         **kwargs: As in `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`, which SB3 determines.
             `episode_statistics` is True by default, because SB3 logs them.

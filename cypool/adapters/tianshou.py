@@ -27,7 +27,7 @@ def make(id: str, infos: Sequence[str] | None = None, **kwargs: Any) -> PoolVect
     """Makes a batch of environments as a `PoolVectorEnv`.
 
     Args:
-        id: An id of `cypool.list_all_envs()`.
+        id: As in `cypool.make`.
         infos: As in `PoolVectorEnv`.
         **kwargs: As in `cypool.make`, except `env_type` and `autoreset_mode`.
     """

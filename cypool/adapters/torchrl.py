@@ -27,7 +27,7 @@ def make(id: str, infos: Sequence[str] = (), device: Any = "cpu", **kwargs: Any)
     """Makes a batch of environments as a `PoolEnv`.
 
     Args:
-        id: An id of `cypool.list_all_envs()`.
+        id: As in `cypool.make`.
         infos, device: As in `PoolEnv`.
         **kwargs: As in `cypool.make`, except `env_type`, `batch_size` and `autoreset_mode`.
 

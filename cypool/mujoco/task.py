@@ -40,7 +40,7 @@ class Task:
         action_space, observation_space: `gymnasium.spaces.Box`; observations also a `Dict` of them. By default, actions
             are float32 within the model's control limits, and observations float32 of the shape that `observe` returns.
         render_options: Options for pictures: `width`, `height`, `camera_name` or `camera_id`, `default_camera_config`,
-            as for Gymnasium's robots.
+            `max_geom`, `shadows`, as for Gymnasium's robots.
     """
 
     model: Any = None

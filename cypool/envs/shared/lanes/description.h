@@ -1045,7 +1045,7 @@ private:
         translation += weight_[2 * p.body1];
         translation += weight_[2 * p.body2];
         // the rows are no more than errors of rounding, and MuJoCo leaves out those that are zero
-        refuse_if(translation < mjMINVAL, p, "may touch, but their contact moves nothing");
+        refuse_if(translation < mjMINVAL, p, "may touch, but their contact moves nothing; <exclude> can rule it out");
         const double first = p.friction[0];
         const bool is_normal = p.condim == 1 || option<int>("opt.cone") != 0;
         p.impedance.inverse_weight = is_normal ? translation : translation + first * first * translation;
