@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from heap import heap_bytes
-from markers import slow
+from markers import exhaustive, slow
 from receiving import receive_pending
 from waiting import wait_until
 
@@ -71,7 +71,7 @@ ENDINGS = ["close", "drop", "drop with work pending", "drop in a cycle"]
 
 
 @pytest.mark.parametrize("ending", [*ENDINGS[::2], *slow(*ENDINGS[1::2])])
-@pytest.mark.parametrize(("batch_size", "num_threads"), [(4, 2), *slow((16, 3), (16, 1), (4, 0))])
+@pytest.mark.parametrize(("batch_size", "num_threads"), [(4, 2), *slow((16, 3)), *exhaustive((16, 1), (4, 0))])
 def test_pools_of_cartpole_leak_nothing(batch_size, num_threads, ending):
     leaves_nothing(150, CARTPOLE["gymnasium"], 16, batch_size, num_threads, ending)
 

@@ -15,7 +15,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from markers import slow
+from markers import exhaustive, slow
 
 import cypool
 
@@ -490,7 +490,7 @@ class Pools(RuleBasedStateMachine):
         assert obs["count"][mask, 0].tolist() == [0] * mask.sum()
 
 
-@pytest.mark.parametrize("examples", [8, *slow(100)])
+@pytest.mark.parametrize("examples", [8, *slow(40), *exhaustive(100)])
 @pytest.mark.parametrize(("face", "mode"), FACES)
 def test_any_order_of_calls_gives_rows_of_the_model(walker, face, mode, examples):
     from walker import functions

@@ -223,7 +223,7 @@ def assert_follows_reference(task, options, steps, seed=7, num_envs=2, reset_at=
 
 
 @pytest.mark.parametrize("sticky", [0.25, *slow(0.0)])
-@pytest.mark.parametrize("task", ["breakout", *slow("pong", "ms_pacman", "space_invaders", "seaquest")])
+@pytest.mark.parametrize("task", ["breakout", *slow("ms_pacman"), *exhaustive("pong", "space_invaders", "seaquest")])
 def test_whole_episodes_are_those_of_gymnasium(task, sticky):
     seed = 1  # one whose ALE seed is not negative
     ale_seed = int(np.random.SeedSequence(seed).generate_state(2)[1].astype(np.int32))
@@ -348,7 +348,8 @@ SLOW_SETS = ("one noop", "negative rewards clipped", "always sticky", "three fra
 
 @pytest.mark.parametrize(("task", "options", "num_envs"), [
     *(pytest.param(*case, 1, id=name, marks=EXHAUSTIVE * (name in SLOW_SETS)) for name, case in OPTION_SETS.items()),
-    *(pytest.param(*values, 2, id=f"{name}-2", marks=pytest.mark.slow) for name, values in OPTION_SETS.items()),
+    *(pytest.param(*values, 2, id=f"{name}-2", marks=EXHAUSTIVE if k % 2 else pytest.mark.slow)
+      for k, (name, values) in enumerate(OPTION_SETS.items())),
 ])
 def test_options_are_those_of_the_reference(task, options, num_envs):
     assert_follows_reference(task, options, 70, num_envs=num_envs, reset_at=(45, 46))
@@ -362,7 +363,7 @@ def test_options_are_those_of_the_reference(task, options, num_envs):
           {"frame_skip": 12, "obs_type": "screen", "gray_scale": False, "stack_num": 1,
            "repeat_action_probability": 0.25}, {"frame_skip": 12, "use_inter_area_resize": False}),
 ], ids=str)
-@pytest.mark.parametrize("task", ["breakout", *slow("ms_pacman")])
+@pytest.mark.parametrize("task", ["breakout", *exhaustive("ms_pacman")])
 def test_episodes_that_end_with_a_life_continue_the_game(task, options):
     steps = 280 if "frame_skip" in options else 500
     counts = assert_follows_reference(task, {"episodic_life": True} | options, steps)

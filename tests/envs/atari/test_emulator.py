@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 from envs.atari import emulator
-from markers import slow
+from markers import exhaustive, slow
 
 from cypool.envs.atari import atari
 
@@ -32,7 +32,7 @@ def test_games_are_those_of_ale_py(task, run):
     emulator.compare(task=task, seed=11, mode=facts.modes[-1], difficulty=facts.difficulties[-1], **run)
 
 
-@pytest.mark.parametrize("task", ["pong", *slow("jamesbond", "freeway")])
+@pytest.mark.parametrize("task", ["pong", *slow("jamesbond"), *exhaustive("freeway")])
 def test_random_programs_do_what_they_do_in_ale(task):
     """All opcodes, from memory and at the edges of banks, with operands in chips and cartridges."""
     recorded = json.loads(emulator.PROGRAMS.read_text())[task]

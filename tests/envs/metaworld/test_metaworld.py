@@ -69,8 +69,9 @@ def test_parity(task):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", [
-    *tasks("pick-place-v3", "box-close-v3", "soccer-v3"),
-    *exhaustive("peg-insert-side-v3", "stick-pull-v3", "shelf-place-v3", "coffee-pull-v3", "bin-picking-v3")])
+    *tasks("pick-place-v3"),
+    *exhaustive("box-close-v3", "soccer-v3", "peg-insert-side-v3", "stick-pull-v3", "shelf-place-v3",
+                "coffee-pull-v3", "bin-picking-v3")])
 def test_whole_episodes(task):
     parity = check_parity(f"Meta-World/{task}", num_envs=3, num_steps=520, seeds=[1], num_threads=0, num_goals=1,
                           action_dtype="float64", terminate_on_success=True)

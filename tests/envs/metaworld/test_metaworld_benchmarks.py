@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from markers import slow
+from markers import often_exhaustive, slow
 from pool_arguments import MODES
 
 import cypool
@@ -67,7 +67,7 @@ def test_parity(id, num_envs, options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", often_exhaustive(MODES, 3))
 def test_modes(mode):
     parity = check_parity("Meta-World/MT10", num_envs=10, num_steps=300, seeds=[0], autoreset_mode=mode,
                           terminate_on_success=True, max_episode_steps=200, num_threads=3)

@@ -6,7 +6,7 @@ import importlib
 import numpy as np
 import pytest
 from envs.mujoco.test_mujoco_lanes_class import FEATURES, robot
-from markers import exhaustive, slow
+from markers import exhaustive, often_exhaustive, slow
 from pool_arguments import THREADS
 
 import cypool
@@ -127,12 +127,12 @@ def steps(env, count=30):
     return results
 
 
-@pytest.mark.parametrize("env_id", ["Hopper-v5", *slow("HalfCheetah-v5", "Ant-v5")])
+@pytest.mark.parametrize("env_id", ["Hopper-v5", *slow("Ant-v5"), *exhaustive("HalfCheetah-v5")])
 @pytest.mark.parametrize("hooks", [
     {"reward_hook": reward_hook}, {"observation_hook": (observation_hook, Array((4,), np.float64))},
     {"reward_hook": reward_hook, "observation_hook": (observation_hook, Array((4,), np.float64)), "debug": True},
     {"debug": True}, {"reward_hook": lambda batch: batch.reward + batch.observation[:, 0]}], ids=lambda hooks: [*hooks])
-@pytest.mark.parametrize("autoreset_mode", ["NextStep", *slow("SameStep")])
+@pytest.mark.parametrize("autoreset_mode", ["NextStep", *exhaustive("SameStep")])
 def test_pool_with_hooks_steps_in_lanes_as_by_mj_step(env_id, hooks, autoreset_mode):
     assert_equal(env_id, steps, THREADS, autoreset_mode=autoreset_mode, episode_statistics=True, **hooks)
 
@@ -243,7 +243,7 @@ def legged(tmp_path, name, option):
 
 
 @pytest.mark.parametrize("option", ['integrator="implicitfast"', *slow("", 'integrator="RK4"', 'solver="PGS"')])
-@pytest.mark.parametrize("name", LEGGED)
+@pytest.mark.parametrize("name", often_exhaustive(LEGGED, 3))
 def test_legged_robot_whose_model_varies_steps_in_lanes_as_by_mj_step(tmp_path, name, option):
     randomize = {**ALL_THAT_VARIES, "actuator_biasprm": (0.5, 1.5)}
     if name == "pairs":
@@ -459,7 +459,7 @@ def test_own_robot_that_reads_sensors_is_stepped_in_lanes_if_they_have_all(walke
 @pytest.mark.parametrize("options", [{}, {"frame_stack": 3}, {"visual_options": {1: True, 4: True}}], ids=str)
 @pytest.mark.parametrize("env_id", [
     "HalfCheetah-v5", pytest.param("AntMaze_UMaze-v5", marks=pytest.mark.families("robotics")),
-    *slow("Hopper-v5", "Ant-v5")])
+    *exhaustive("Hopper-v5", "Ant-v5")])
 def test_pool_that_observes_pictures_steps_in_lanes_as_by_mj_step(env_id, options):
     options = {"from_pixels": True, "width": 32, "height": 32, "shadows": False, **options}
     try:

@@ -14,7 +14,7 @@ from comparing import assert_same
 from envs.vizdoom.play import players
 from family_tests import refuses
 from gymnasium.vector import AutoresetMode
-from markers import slow
+from markers import exhaustive, slow
 
 import cypool
 from cypool.envs.vizdoom import assets, names
@@ -33,8 +33,8 @@ def empty_folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("mode, num_threads", [
-    (AutoresetMode.SAME_STEP, 2), *slow((AutoresetMode.NEXT_STEP, 0), (AutoresetMode.NEXT_STEP, 1),
-                                        (AutoresetMode.NEXT_STEP, 5), (AutoresetMode.DISABLED, 2))])
+    (AutoresetMode.SAME_STEP, 2), *slow((AutoresetMode.NEXT_STEP, 5), (AutoresetMode.DISABLED, 0)),
+    *exhaustive((AutoresetMode.NEXT_STEP, 0), (AutoresetMode.NEXT_STEP, 1), (AutoresetMode.DISABLED, 2))])
 def test_equals_the_wrapper(mode, num_threads):
     with players(0):
         parity = check_parity("VizdoomBasic-v1", num_envs=3, num_steps=80, seeds=(1, 20), autoreset_mode=mode,

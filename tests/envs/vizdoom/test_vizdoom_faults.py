@@ -14,7 +14,7 @@ import gymnasium
 import numpy as np
 import psutil
 import pytest
-from markers import slow
+from markers import exhaustive, slow
 from waiting import LIMIT, join
 
 import cypool
@@ -136,7 +136,7 @@ def test_engines_killed_at_any_moment_do_not_disturb_the_others(empty_folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id, num_threads", [("VizdoomBasic-v1", 3), ("Basic-v1", 1)])
+@pytest.mark.parametrize("id, num_threads", [("VizdoomBasic-v1", 3), *exhaustive(("Basic-v1", 1))])
 def test_a_hung_engine_is_replaced(id, num_threads, empty_folder):
     with cypool.make(id, num_envs=3, num_threads=num_threads, engine_timeout=15, engine_pid=True) as env:
         _, info = env.reset()
