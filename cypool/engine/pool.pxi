@@ -317,7 +317,7 @@ cdef class Pool:
         if discard:
             self._discard()
         reset_ids = None
-        if observed:
+        if has_observers:
             self.observers.begin()
             reset_ids = None if env_ids is None else self._ids_array(ids, count)
         for env_id, seed in seeds or ():
@@ -345,7 +345,7 @@ cdef class Pool:
             if self.lifetime.backend is not None:
                 # they are for this reset only
                 self.lifetime.backend.options = None
-        if observed:
+        if has_observers:
             self.observers.report_reset(reset_ids, others, seeds, options)
 
     def recv(self, timeout=None):
