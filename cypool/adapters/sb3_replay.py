@@ -7,6 +7,7 @@ import numpy as np
 
 from cypool.adapters import require
 from cypool.api.gymnasium import GymnasiumPool
+from cypool.api.normalized import NormalizedPool
 from cypool.replay.buffer import ReplayBuffer, some
 from cypool.spec import Array
 from cypool.util.arguments import shown
@@ -63,6 +64,9 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         if not isinstance(pool, GymnasiumPool):
             raise TypeError("env: expected environments from cypool.adapters.sb3, passed as replay_buffer_kwargs="
                             f"{{'env': env}}, got {shown(env)}")
+        if isinstance(pool, NormalizedPool):
+            raise ValueError("env: expected environments without normalize_obs and normalize_reward, because stored "
+                             "values are not normalized; use SB3's VecNormalize")
         transposed = _transposed(pool.single_observation_space, observation_space)
         if pool.num_envs != n_envs or transposed is None:
             raise ValueError(f"env: expected the model's environments, with {n_envs} rows of {observation_space}, got "

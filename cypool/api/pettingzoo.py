@@ -47,7 +47,8 @@ class ParallelEnv(_ParallelEnv):
         spec = pool.env_spec
         if not spec.agents:
             pool.close()
-            raise ValueError(f"id: expected an environment with several agents, got {spec.id}")
+            raise ValueError(f"id: expected an environment with several agents, got {spec.id}; for turn-based games, "
+                             "use cypool.aec_env")
         self.pool = pool
         self.possible_agents = spec.agent_names
         self.agents: list[str] = []

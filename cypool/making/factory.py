@@ -184,7 +184,8 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
     arguments = dict(locals())
     factories = check_list("factories", arguments.pop("factories"), "a sequence of functions")
     if not factories or not all(map(callable, factories)):
-        raise TypeError(f"factories: expected at least one function, got {shown(factories)}")
+        raise TypeError("factories: expected functions that make environments, such as [MyEnv] * 8, got "
+                        f"{shown(factories)}")
     options = {name: arguments.pop(name) for name in ("workers", "num_workers", "start_method", "worker_timeout")}
     return _make(factories, num_envs=len(factories), options=options, **arguments)
 

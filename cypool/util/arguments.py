@@ -164,15 +164,18 @@ def check_dict(name: str, value: Any, keys: Iterable[str] | None, expected: str)
     Raises:
         TypeError: It is not one, or raises while it is read.
     """
-    cause = None
+    cause, got = None, ""
     try:
         if isinstance(value, Mapping):
             items = dict(value)
             if all(isinstance(key, str) for key in items) if keys is None else items.keys() == set(keys):
                 return items
+            # the values may be large arrays
+            got = f"the keys {shown(list(items))}"
     except Exception as error:
         cause = error
-    raise TypeError(f"{name}: expected {expected}, got {shown(value)}" + f": {cause}" * (cause is not None)) from cause
+    why = "" if cause is None else f": {cause}"
+    raise TypeError(f"{name}: expected {expected}, got {got or shown(value)}{why}") from cause
 
 
 def check_array(name: str, value: Any, expected: str) -> NDArray[Any]:

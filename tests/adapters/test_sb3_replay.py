@@ -125,6 +125,9 @@ def test_wrong_arguments():
     for wrong in ({}, {"env": DummyVecEnv([lambda: gymnasium.make("CartPole-v1")] * 2)}):
         with pytest.raises(TypeError, match="^env: expected environments from cypool.adapters.sb3"):
             DQN("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs=wrong)
+    normalized = sb3.make("CartPole-v1", num_envs=2, normalize_obs=True)
+    with pytest.raises(ValueError, match="^env: expected environments without normalize_obs"):
+        DQN("MlpPolicy", normalized, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": normalized})
     with pytest.raises(ValueError, match="optimize_memory_usage: expected False"):
         DQN("MlpPolicy", env, replay_buffer_class=SB3ReplayBuffer, replay_buffer_kwargs={"env": env},
             optimize_memory_usage=True)
