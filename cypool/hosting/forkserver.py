@@ -6,6 +6,7 @@ ended for any reason.
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import pickle
@@ -15,6 +16,7 @@ import socket
 import sys
 import time
 import traceback
+from collections.abc import Iterator
 from typing import Any
 
 from cypool.hosting.file_descriptors import CHANNEL, MEMORY, SETUP, move_fd_up
@@ -38,6 +40,9 @@ forkserver.{function}(setup, {arguments})
 _PR_SET_PDEATHSIG = 1
 # a terminal sends these to all processes of a job; the fork server outlives the pool's process to end the workers
 _OF_THE_JOB = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# whether this process imports modules for its workers' factories: a pool that one of them makes would start processes
+# that import the module, and so on
+_imports_for_factories = False
 
 
 def prepare(setup: str, memory: Any, num_envs: int, num_workers: int) -> Any:
@@ -81,7 +86,13 @@ def write_setup(factories: Any, preload: Any, fresh: bool) -> Any:
         factories: For each worker a list of functions that make environments, pickled.
         preload: Names of modules to import before workers are forked.
         fresh: Whether each worker is a fresh interpreter.
+
+    Raises:
+        RuntimeError: A module that a worker imports makes the pool.
     """
+    if _imports_for_factories:
+        raise RuntimeError("a worker imports a module that makes a pool with worker processes at its top level: make "
+                           "the pool in a function, or below if __name__ == '__main__'")
     fd = move_fd_up(os.memfd_create("cypool-setup"))
     with open(os.dup(fd), "wb") as file:
         pickle.dump(sys.path, file)
@@ -117,6 +128,16 @@ def import_modules(names: Any) -> None:
             pass
 
 
+@contextlib.contextmanager
+def _importing_for_factories() -> Iterator[None]:
+    global _imports_for_factories
+    _imports_for_factories = True
+    try:
+        yield
+    finally:
+        _imports_for_factories = False
+
+
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -140,7 +161,8 @@ class _ForkServer:
         selector.register(self.commands, selectors.EVENT_READ)
         selector.register(deaths, selectors.EVENT_READ)
         if not self.fresh:
-            import_modules(preload)
+            with _importing_for_factories():
+                import_modules(preload)
         for worker in range(self.memory.num_workers):
             self.start(worker)
         # polls once a second: a child of the pool's process may hold the other end of the socket open
@@ -268,7 +290,9 @@ def worker_main(memory: Any, factories: Any, worker: int, parent: int) -> Any:
 
         from cypool.hosting.worker import WorkerLoop
 
-        worker_loop = WorkerLoop(memory, memory.envs_of(worker)[0], cloudpickle.loads(factories))
+        with _importing_for_factories():
+            factories = cloudpickle.loads(factories)
+        worker_loop = WorkerLoop(memory, memory.envs_of(worker)[0], factories)
     except BaseException as error:
         memory.report_startup_error(worker, error)
         return 1

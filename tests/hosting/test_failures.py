@@ -1,5 +1,7 @@
 """Environments, factories and arguments that fail: one environment costs one row."""
 import contextlib
+import subprocess
+import sys
 import threading
 from functools import partial
 
@@ -88,6 +90,22 @@ def fail():
 def test_bad_factories_are_refused(factories, error, message, host):
     with pytest.raises(error, match=message):
         cypool.from_factories(factories, **host)
+
+
+@pytest.mark.parametrize("start_method", ["forkserver", "spawn"])
+def test_module_that_makes_a_pool_when_workers_import_it_raises(tmp_path, start_method):
+    (tmp_path / "maker.py").write_text(f"""
+import cypool, gymnasium
+def make():
+    return gymnasium.make("CartPole-v1")
+pool = cypool.from_factories([make], start_method="{start_method}")
+""")
+    done = subprocess.run([sys.executable, "-c", "import maker"], timeout=300, cwd=tmp_path, capture_output=True,
+                          text=True)
+    assert done.returncode == 1
+    assert "RuntimeError: a worker imports a module that makes a pool with worker processes at its top" in done.stderr
+    # a script is not a module that others import
+    subprocess.run([sys.executable, "maker.py"], timeout=300, cwd=tmp_path, check=True)
 
 
 @pytest.mark.parametrize("arguments, error, message", [
