@@ -253,7 +253,7 @@ def _check_part(name: str, part: object, kinds: Any) -> None:
     if not isinstance(part, kinds):
         wanted = "cypool.spec.Array" if kinds is Array else "cypool.spec.Array or cypool.spec.Discrete"
         cls = type(part)
-        raise TypeError(f"{name}: expected {wanted}, got {shown(part)} of {cls.__module__}.{cls.__qualname__}")
+        raise TypeError(f"{name}: expected {wanted}, got {shown(part)}, a {cls.__module__}.{cls.__qualname__}")
 
 
 def _parts(description: Any, outer: tuple[str, ...] = ()) -> Iterator[tuple[Any, Array | Discrete]]:

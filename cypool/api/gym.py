@@ -78,8 +78,8 @@ class GymPool(VectorAPI):
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str):
         if len(spec.agents) > 1 or spec.has_absent_agents:
-            raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, which has several kinds of agents, or "
-                             "agents that leave, got 'gym'; cypool.parallel_env has PettingZoo's API")
+            raise ValueError(f"env_type: expected 'gymnasium', got 'gym': {spec.id} has several kinds of agents, or "
+                             "agents that leave; for PettingZoo's API, use cypool.parallel_env")
         super().__init__(pool, spec)
         self.observation_space, self.action_space = map(as_gym_space, spaces_of(spec))
         self.single_observation_space, self.single_action_space = self.observation_space, self.action_space

@@ -654,6 +654,6 @@ def _column(name: str, given: ArrayLike, dtype: type[np.generic], count: int) ->
     """Returns a number, or flag, of each row."""
     array = check_array(name, given, f"{count} values")
     if array.shape != (count,) or array.dtype.kind not in ("b" if dtype == np.bool_ else "fiub"):
-        raise ValueError(f"{name}: expected {count} values of {np.dtype(dtype)}, got {array.dtype}, shape "
+        raise ValueError(f"{name}: expected {count} {np.dtype(dtype)} values, got {array.dtype}, shape "
                          f"{array.shape}")
     return np.ascontiguousarray(array, dtype)

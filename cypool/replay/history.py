@@ -347,7 +347,7 @@ class History(Observer):
         try:
             encoded(options, [])
         except TypeError as error:
-            raise ValueError(f"options: expected plain data in a pool with a history: {error}") from error
+            raise ValueError(f"options: expected plain data, because the pool has a history: {error}") from error
         self._settle()
         if self._behind is None and len(self) - self._segments[-1].first >= self.every and (
                 not self.env._pool.num_pending):

@@ -113,8 +113,8 @@ def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = 
         "policy_frequency": integer(policy_frequency, 1, 1000, "Steps per second."),
         "neighbour_vehicles_connected_lanes": boolean(
             False, "Whether vehicles also see others on the lane segments before and after their own."),
-        "screen_width": integer(size[0], 8, 2000, "Width of pictures."),
-        "screen_height": integer(size[1], 8, 2000, "Height of pictures."),
+        "screen_width": integer(size[0], 8, 2000, "Width of rendered images."),
+        "screen_height": integer(size[1], 8, 2000, "Height of rendered images."),
         "centering_position": Option(list(centre), lambda name, value: numbers(name, value, 2, 2),
                                      "Position of the first agent in pictures, as fractions of width and height."),
         "scaling": number(scaling, 0.1, 100, "Pixels per meter."),

@@ -179,7 +179,7 @@ def _check_clock(name: str, given: Any) -> int | str:
     fix_moon_phase=boolean(False, "Draws the phase of the moon and the time of day from the seed."),
     penalty_mode=choice("constant", PENALTIES, 'Kind of penalty for steps in which no time passes: "constant", "exp", '
                                                '"square" or "linear"; or "always", for all steps.'),
-    penalty_step=number(None, -1e9, 1e9, "Unit of the step penalty; None: -0.01, or 0 for the challenge."),
+    penalty_step=number(None, -1e9, 1e9, "Base value of the step penalty; None: -0.01, or 0 for the challenge."),
     penalty_time=number(-0.0, -1e9, 1e9, "Reward added per turn."),
     abort_steps=integer(None, 1, _LONGEST, "Steps after which the episode is aborted, `max_episode_steps` in NLE; "
                                            "None: 5000, or 1000000 for the challenge."),

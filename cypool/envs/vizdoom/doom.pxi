@@ -133,7 +133,7 @@ cdef class Doom(Env):
         played = _config_of(self.match.facts())._replace(iwad=self.config.iwad, wad=self.config.wad)
         if (now.observation, now.action, now.info) != (spec.observation, spec.action, spec.info) or (
                 played != self.config):
-            raise ValueError(f"config: {config_path} has changed since it was described")
+            raise ValueError(f"config: {config_path} has changed since its spec was made")
         self.num_players = self.match.num_players()
         self.num_buttons = len(self.config.buttons)
         self.frame_skip = options["frame_skip"]

@@ -186,7 +186,7 @@ _WAD = unchecked(None, "The scenario's WAD, instead of the one in the config.")
 _IWAD = unchecked(None, "The game's WAD, instead of the one in the config.")
 _GAME_ARGS = Option("", _check_text, "Additional arguments for the engine.")
 _MATCH = {
-    "num_players": integer(1, 1, _MAX_PLAYERS, "Number of players; several players play a deathmatch."),
+    "num_players": integer(1, 1, _MAX_PLAYERS, "Number of players; with two or more, the game is a deathmatch."),
     "num_bots": integer(0, 0, _MAX_PLAYERS - 1, "Number of additional players controlled by the game."),
     "engine_timeout": number(60.0, 0.001, 1e6, "Seconds after which the engine is killed if a step or a reset has not "
                                                "finished."),

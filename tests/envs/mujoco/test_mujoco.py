@@ -227,7 +227,7 @@ def test_a_file_that_has_changed_in_the_middle_of_make_is_an_error(tmp_path):
     path.write_text(asset("hopper.xml"))
     cls, spec = resolve("Hopper-v5", None, {"xml_file": str(path)})
     path.write_text(asset("walker2d.xml"))
-    with pytest.raises(ValueError, match="xml_file: .*own.xml has changed since it was described"):
+    with pytest.raises(ValueError, match="xml_file: .*own.xml has changed since its spec was made"):
         cls(spec, 0)
 
 

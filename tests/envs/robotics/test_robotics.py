@@ -122,7 +122,7 @@ def test_an_ant_of_the_user(tmp_path):
     assert cypool.make_spec("AntMaze_UMaze-v5", xml_file=str(path)).action.high.min() == np.float32(0.7)
     cls, spec = resolve("AntMaze_UMaze-v5", None, {"xml_file": str(path)})
     path.write_text(own.replace('ctrlrange="-0.5', 'ctrlrange="-0.4'))
-    with pytest.raises(ValueError, match="xml_file: .*ant.xml has changed since it was described"):
+    with pytest.raises(ValueError, match="xml_file: .*ant.xml has changed since its spec was made"):
         cls(spec, 0)
     for content, message in (
             ("<mujoco><worldbody>", "xml_file: MuJoCo cannot read .*ant.xml: XML parse error"),

@@ -228,7 +228,7 @@ test_bad_options_are_refused = refuses([
     ({"image_observation_layers": []}, ValueError, "image_observation_layers: expected one or more unique layers"),
     ({"image_observation_layers": ["goals", 3]}, ValueError, r"image_observation_layers\[1\]: expected one of"),
     ({"image_observation_layers": ["agent_load"], "observation_type": "image"}, ValueError,
-     "image_observation_layers: expected neither agent_direction nor agent_load unless the grid"),
+     "image_observation_layers: expected a square grid for agent_direction and agent_load"),
     ({"msg_bits": 17}, ValueError, "msg_bits: expected 0 to 16, got 17"),
     ({"max_inactivity_steps": 0}, ValueError, "max_inactivity_steps: expected 1 to"),
     ({"max_steps": 0}, ValueError, "max_steps: expected 1 to"),

@@ -443,12 +443,12 @@ def test_a_config_that_changes_after_it_was_described(id, name, tmp_path):
     options = {name: str(path), "wad_path": str(SCENARIOS / "basic.wad")}
     cls, spec = resolve(id, None, options)
     path.write_text(large)
-    with pytest.raises(ValueError, match="^config: .*own.cfg has changed since it was described"):
+    with pytest.raises(ValueError, match="^config: .*own.cfg has changed since its spec was made"):
         cls(spec, 0)
     path.write_text(small)
     with cypool.make(id, seed=0, **options) as env:
         path.write_text(large)
-        with pytest.raises(cypool.EnvError, match="the config has changed since it was described"):
+        with pytest.raises(cypool.EnvError, match="the config has changed since its spec was made"):
             env.reset()
         path.write_text(small)
         env.reset()

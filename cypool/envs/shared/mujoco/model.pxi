@@ -80,7 +80,7 @@ cdef class Model:
         if self.fits is not spec:
             now = describe(**spec.options)
             if (now.observation, now.action, now.info) != (spec.observation, spec.action, spec.info):
-                raise ValueError(f"xml_file: {spec.options['xml_file']} has changed since it was described")
+                raise ValueError(f"xml_file: {spec.options['xml_file']} has changed since its spec was made")
             self.fits = spec
         return 0
 

@@ -106,7 +106,7 @@ cdef int check_more() except -1:
     expected = np.concatenate([np.tan(row), np.arctan(row), np.power(rows[1], row), np.arcsin(rows[0]),
                                np.arctan2(rows[0], row)]).tolist()
     if found != expected:
-        raise ImportError(f"numpy {np.__version__}: expected its array loops to return {expected}, got {found}")
+        raise ImportError(f"numpy {np.__version__}: expected its ufuncs to return {expected}, got {found}")
     vector_times_matrix(vector, matrix, product)
     found, expected = [product[0], product[1], product[2]], row.dot(rows).tolist()
     matrix_times_vector(matrix, vector, 3, product)

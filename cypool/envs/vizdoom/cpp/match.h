@@ -474,7 +474,7 @@ private:
             players_.push_back(std::make_unique<Player>(settings, k));
             // each one reads the file again
             if (players_[k]->facts() != facts_)
-                throw std::runtime_error("the config has changed since it was described");
+                throw std::runtime_error("the config has changed since its spec was made");
         }
         seed_all(seed);
         if (count == 1) {
