@@ -44,8 +44,9 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 WORKER_TIMEOUT = 2.0
 DOCUMENTED = (
     "its process ended: killed by SIGKILL", "its process ended: exit status 1", "not finished within worker_timeout",
-    "to start and was killed", "the episode was lost when its process ended", "it raised KeyboardInterrupt",
-    "lost its episode when its process ended", "the process that starts workers ended: killed by SIGKILL")
+    "to start and was killed", "the episode was lost when the environment's process ended",
+    "it raised KeyboardInterrupt", "lost its episode when its process ended",
+    "the process that starts workers ended: killed by SIGKILL")
 
 
 class Chain(gymnasium.Env):

@@ -40,7 +40,7 @@ HOSTED = "gymnasium:CartPole-v1"
 DOCUMENTED = (
     "one thread at a time", "the pool is closed", "another thread is in a call", "in flight", "nothing is pending",
     "was never reset", "call reset() first", "pass env_id", "envs finished within", "did not finish within",
-    "its threads have ended", "expected a batch to have been received")
+    "its threads have ended", "no batch has been received yet")
 
 
 class Moody(gymnasium.Env):

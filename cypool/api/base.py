@@ -146,10 +146,10 @@ class VectorAPI:
         """Adds the expected actions to the message about a wrong number of them."""
         if found := re.fullmatch(r"actions: expected \d+ rows, got (\d+)", str(error)):
             if self.is_async:
-                error.args = (f"{error}: in an asynchronous pool, pass one for each environment in the last received "
-                              "batch, which has at most batch_size rows, or for each id in env_id",)
+                error.args = (f"{error}: in an asynchronous pool, pass one for each id in env_id or, by default, for "
+                              "each environment in the last received batch (at most batch_size)",)
             elif found[1] == "1":
-                error.args = (f"{error}: pass one for each environment, even if they are all equal",)
+                error.args = (f"{error}: pass one for each environment, even if all are the same",)
 
     def _start(self, ids: EnvIds | None, seed: Seed, mask: Bools | None = None,
                options: Any = None) -> None:
@@ -433,7 +433,7 @@ class VectorAPI:
         ids = ids_of(saved_ids if env_id is None else env_id)
         assert ids is not None
         if env_id is None and len(set(ids.tolist())) < len(ids):
-            raise ValueError("state: expected rows from different environments, or an env_id for each row, got rows "
+            raise ValueError("state: expected rows from distinct environments, or an env_id for each row, got rows "
                              f"from {ids.tolist()}")
         if env_id is None and len(ids) and not 0 <= ids.min() <= ids.max() < self.num_envs:
             raise ValueError(f"state: expected rows from environments in [0, {self.num_envs}), or an env_id for each "
@@ -529,10 +529,10 @@ class VectorAPI:
         for frame in frames:
             # an environment of Python may return anything
             if not isinstance(frame, np.ndarray):
-                raise TypeError(f"render: expected an array for each picture, got {shown(frame)}")
+                raise TypeError(f"render: expected an array for each image, got {shown(frame)}")
         sizes = {frame.shape for frame in frames}
         if len(sizes) > 1:
-            raise ValueError(f"env_id: expected environments whose pictures have the same size, got {sorted(sizes)}")
+            raise ValueError(f"env_id: expected environments whose images have the same size, got {sorted(sizes)}")
         return np.stack(frames)
 
     def compute_reward(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> Any:

@@ -134,8 +134,7 @@ def _dicts_of(options: Any, count: int) -> list[dict[str, Any] | None]:
         raise ValueError(f"options: expected a dict or None for each of {count} environments, got {len(options)}")
     rows = [None if own is None else _dict_of(own) for own in options]
     if any(own is not None and "reset_mask" in own for own in rows):
-        raise ValueError("options: reset_mask is only valid in a dict for all environments, not in a dict for one "
-                         "environment")
+        raise ValueError("options: reset_mask is only valid in a dict for all environments, not for one")
     return rows
 
 
@@ -491,7 +490,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
                 raise TypeError(f"out: expected {expected}, got {shown(obs)}")
             obs = check_list("out", obs, expected)
             if len(obs) != len(described):
-                raise TypeError(f"out: expected {expected}, got {len(obs)}")
+                raise TypeError(f"out: expected {expected}, got {len(obs)} arrays")
         obs = spec.unpack(obs)
         wanted += FLAGS
         arrays: list[NDArray[Any]] = []

@@ -88,10 +88,10 @@ class Streams:
         def begin_again(w: int, is_late: bool) -> None:
             failed[w] += 1
             if failed[w] > ATTEMPTS and is_late:
-                raise TimeoutError(f"worker {w} did not answer within {timeout:g} s, or died, {failed[w]} times in the "
+                raise TimeoutError(f"worker {w} died or did not answer within {timeout:g} s, {failed[w]} times in the "
                                    "same call: does its environment or policy hang, or is timeout too short?")
             if failed[w] > ATTEMPTS:
-                raise RuntimeError(f"worker {w} died {failed[w]} times in the same call: either its environment or "
+                raise RuntimeError(f"worker {w} died {failed[w]} times in the same call: its environment or "
                                    "policy ends the process, or its node runs out of memory")
             # its later calls were for the one that died as well
             restarting[w] = len(queues[w])

@@ -125,8 +125,8 @@ def register(task_id: str, entry_point: Any = None, *class_names: Any, **options
     """
     if entry_point is None or class_names:
         raise TypeError("register: expected register(task_id, 'module:Class', max_episode_steps=..., **options), where "
-                        "Class derives from cypool.env.Env; EnvPool's own form, with the names of its compiled "
-                        "classes, is not supported")
+                        "Class derives from cypool.env.Env; EnvPool's own form, with names of compiled classes, "
+                        "is not supported")
     cypool.register(task_id, entry_point, **options)
 
 

@@ -178,7 +178,7 @@ cdef object check_agents(Env env, object state):
             if values is not None:
                 raise ValueError(f"turn: expected None, got {shown(values)}")
         elif type(values) is not list or len(values) != n:
-            raise ValueError(f"{name}: expected a list of {n}, got {shown(values)}")
+            raise ValueError(f"{name}: expected a list of {n} values, got {shown(values)}")
         elif name == "episode_length":
             values = [check_int(name, value, 0, INT_MAX) for value in values]
         elif name == "episode_return":

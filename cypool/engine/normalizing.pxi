@@ -39,7 +39,7 @@ cdef int check_parameters(tuple shape, mean, std) except -1:
 cdef int check_rows(rows, mean, std) except -1:
     check_parameters(rows.shape[rows.ndim - mean.ndim:], mean, std)
     if rows.size == 0 or rows.ndim == mean.ndim or not rows.flags.c_contiguous:
-        raise ValueError(f"rows: expected at least one, C-contiguous, got shape {rows.shape}")
+        raise ValueError(f"rows: expected one or more C-contiguous rows, got shape {rows.shape}")
     return 0
 
 

@@ -299,7 +299,7 @@ cdef class Pool:
             self._announce(options)
         self.lifetime.enter(guard)
         if others and env_ids is None:
-            raise ValueError("env_id: expected the ids to reset when others are only observed, got None")
+            raise ValueError("env_id: expected the ids to reset with others=True, got None")
         if others and cnp.PyArray_SIZE(env_ids) == 0:
             ids = self.ids.check(self.scheduler, None, INSPECT, &count, discard)
             count = 0

@@ -120,7 +120,7 @@ cdef class Results:
         cdef const uint8_t* kinds
         cdef uint64_t ones = 0x0101010101010101, word
         if self.last is None:
-            raise RuntimeError("expected a batch to have been received")
+            raise RuntimeError("no batch has been received yet")
         rows = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_BOOL)
         flags, kinds = <uint8_t*>cnp.PyArray_DATA(rows), self.last.kinds()
         # a rollout has many rows: eight at a time

@@ -257,7 +257,7 @@ def search(env: RolloutEnv, state: State, actions: Any, timeout: float | None) -
     lengths: set[int] = set()
     for given, (name, described) in zip(parts_of(spec, actions), spec.actions, strict=True):
         what = "" if name is None else f" as {name}"
-        wanted = f"shape {shown_shape('K', 'T', *described.shape)}{what}, K sequences of T steps, K and T at least 1"
+        wanted = f"shape {shown_shape('K', 'T', *described.shape)}{what} for K >= 1 sequences of T >= 1 steps"
         array = check_array("actions", given, wanted)
         if array.ndim < 2 or array.shape[2:] != described.shape or 0 in array.shape[:2]:
             raise ValueError(f"actions: expected {wanted}, got {array.shape}")

@@ -97,11 +97,11 @@ cdef class HostedEnv(Env):
 
     cdef int load(self, object state) except -1:
         if not isinstance(state, (tuple, list)) or len(state) != 3:
-            raise ValueError(f"expected a state of a hosted environment, got {shown_value(state)}")
+            raise ValueError(f"expected a hosted environment's state, got {shown_value(state)}")
         own, shown, seed = state
         # plain bytes may come from a file that promises to run no code
         if type(own) is not Pickled or type(shown) is not bytes or <size_t>len(shown) != self.layout.second:
-            raise ValueError("expected a state of a hosted environment that was saved or unpickled")
+            raise ValueError("expected a hosted environment's state from save() or pickle")
         if seed is not None:
             seed = check_int("seed", seed, 0, 2**64 - 1)
         self.call("load", (bytes(own),))
@@ -340,7 +340,7 @@ cdef class HostingBackend(StepBackend):
             env.failed = False
             env.error = None
             if not env.needs_reset and env.lost:
-                self.fail_env(env, WorkerError("the episode was lost when its process ended"))
+                self.fail_env(env, WorkerError("the episode was lost when the environment's process ended"))
                 continue
             mailbox.task = RESET if env.needs_reset else STEP
             if env.needs_reset:

@@ -91,7 +91,7 @@ def write_setup(factories: Any, preload: Any, fresh: bool) -> Any:
         RuntimeError: A module that a worker imports makes the pool.
     """
     if _imports_for_factories:
-        raise RuntimeError("a worker imports a module that makes a pool with worker processes at its top level: make "
+        raise RuntimeError("a worker imports a module that, at its top level, makes a pool with worker processes: make "
                            "the pool in a function, or below if __name__ == '__main__'")
     fd = move_fd_up(os.memfd_create("cypool-setup"))
     with open(os.dup(fd), "wb") as file:

@@ -43,7 +43,7 @@ cdef class SharedMemory:
             self.fd = fd
         cdef void* data = mmap(NULL, self._nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, self.fd, 0)
         if data == MAP_FAILED:
-            raise OSError(f"not enough address space for {self._nbytes} bytes: {num_envs} environments")
+            raise OSError(f"not enough address space for the {self._nbytes} bytes of {num_envs} environments")
         self._data = <char*>data
         self.control = <PoolControl*>self._data
         self.worker_controls = <WorkerControl*>(self._data + sizeof(PoolControl))

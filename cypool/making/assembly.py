@@ -84,11 +84,11 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
         env_options = [{**each, **more} for each, more in zip(expansion.options, own_options, strict=True)]
     if is_hosted:
         if thread_pool is not None or thread_affinity is not None:
-            raise ValueError("thread_pool, thread_affinity: expected neither for Gymnasium environments and tasks, "
+            raise ValueError("thread_pool, thread_affinity: expected neither for Gymnasium environments or tasks, "
                              "which have their own workers")
         if is_hooked:
             raise ValueError("reward_hook, observation_hook, debug: expected none of these for Gymnasium environments "
-                             "and tasks; use Gymnasium's wrappers, or the task's methods, instead")
+                             "or tasks; use Gymnasium's wrappers or the task's methods instead")
     if of_task:
         if batch_size < num_envs:
             raise ValueError(f"batch_size: expected {num_envs}, because a task steps all its environments together, "

@@ -219,7 +219,7 @@ def list_all_envs() -> list[str]:
     """
     _, failed = _import_plugins(None)
     for error in failed:
-        warnings.warn(f"{error}; all others are available", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"{error}; all other environments are available", RuntimeWarning, stacklevel=2)
     return known_ids()
 
 

@@ -232,7 +232,7 @@ class ReplayBuffer(Observer):
         ids = ids_of(env_id)
         ids = self.env.all_env_ids if ids is None else ids.copy()
         if len(ids) == 0 or len(np.unique(ids)) < len(ids) or ids.min() < 0 or ids.max() >= self.env.num_envs:
-            raise ValueError(f"env_id: expected different ids in [0, {self.env.num_envs}), got {shown(ids)}")
+            raise ValueError(f"env_id: expected distinct ids in [0, {self.env.num_envs}), got {shown(ids)}")
         rows = reader_of(spec, len(ids))(action)
         if len(rows) != len(ids):
             raise ValueError(f"action: expected {len(ids)} rows, got {len(rows)}")

@@ -322,7 +322,7 @@ cdef class TreeEnv(Env):
         for walker in copies:
             # they are cast to its type
             if type(walker) is not type(source) or walker.spec.saved_options != source.spec.saved_options:
-                raise TypeError(f"env: expected a pool with exact copies, got {walker} for {source}")
+                raise TypeError(f"env: expected exact copies, got {walker} as a copy of {source}")
         self.search, self.source = search, source
         self.root, self.owner = copies[0], copies[1:]
         for walker in self.owner:
@@ -636,7 +636,7 @@ cdef class TreeEnv(Env):
                 0 <= turn.player < turn.num_players):
             with gil:
                 raise ValueError(f"turn: expected one of {self.search.options.num_players} players, "
-                                 f"got {turn.player} of {turn.num_players}")
+                                 f"got player {turn.player} of {turn.num_players}")
         return 0
 
     cdef size_t write_legal(self, PyObject* env) except 0 nogil:

@@ -381,7 +381,7 @@ class TreeSearch:
             raise ValueError(f"actions: expected 0 to {most - 1}, got {given[(given < 0) | (given >= most)][0]}")
         known = (ids >= 0) & (ids < self.env.num_envs)
         if not known.all() or len(np.unique(ids)) < len(ids):
-            raise ValueError(f"env_id: expected different ids in [0, {self.env.num_envs}), got {shown(ids.tolist())}")
+            raise ValueError(f"env_id: expected distinct ids in [0, {self.env.num_envs}), got {shown(ids.tolist())}")
         self._waiting = self._batch = None
         if self._pool is None or len(ids) == 0:
             # no search has begun, or nothing was stepped

@@ -195,7 +195,8 @@ class _Check:
             with self.make(num_threads=count, batch_size=self.num_envs // 2) as env:
                 self.compare(events, self.play_asynchronously(env), f"in an asynchronous pool with {count} threads")
         pools = "" if self.is_task else ", in synchronous and asynchronous pools"
-        self.hold(f"equal seeds and actions give equal bytes with 0, 1, 2 and 5 threads{pools}, and after reset(seed)")
+        self.hold("the same seeds and actions give the same bytes with 0, 1, 2 and 5 threads"
+                  f"{pools}, and after reset(seed)")
         if self.is_task:
             self.play_alone(events)
         if self.save_and_load():

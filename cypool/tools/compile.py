@@ -220,7 +220,8 @@ def _cpu() -> str:
     try:
         return cache.native_cpu(*command)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise CompileError(f"{command[0]}: expected a compiler that reports what =native stands for: {error}") from None
+        raise CompileError(f"{command[0]}: expected a compiler that reports what flags like -march=native mean: "
+                           f"{error}") from None
 
 
 def _cached(path: Path | None, text: str, name: str, key: str) -> tuple[Path, str]:

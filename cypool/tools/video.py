@@ -106,7 +106,7 @@ def tiled(pictures: Sequence[ArrayLike]) -> NDArray[np.uint8]:
     arrays = [np.asarray(picture) for picture in pictures]
     sizes = {array.shape for array in arrays}
     if len(sizes) != 1:
-        raise ValueError(f"pictures: expected pictures of the same size, got {sorted(sizes)}")
+        raise ValueError(f"pictures: expected images of the same size, got {sorted(sizes)}")
     (height, width, depth), = sizes
     columns = int(np.ceil(np.sqrt(len(arrays))))
     rows = -(-len(arrays) // columns)

@@ -143,7 +143,7 @@ def test_env_ids(ids, kind, batch_size):
     ([0, 0], ["a", "b"], r"env_id: expected integers, got array\(\['a', 'b'\]"),
     ([], [], r"actions: expected shape \(k,\) with k from 1 to 4, got \(0,\)"),
     ([0, 1], None, "actions: expected 4 rows, got 2$"),
-    (0, None, "actions: expected 4 rows, got 1: pass one for each environment, even if they are all equal$"),
+    (0, None, "actions: expected 4 rows, got 1: pass one for each environment, even if all are the same$"),
     ([[0], [1], [1], [0]], None, r"actions: expected shape \(k,\) with k from 1 to 4, got \(4, 1\)"),
     (None, None, "actions: expected integers, got None"),
     ({"a": 1}, None, r"actions: expected integers of shape .*, got {'a': 1}"),

@@ -180,14 +180,14 @@ def test_the_faces_of_envpool(env_type, legacy):
 def test_pictures_of_different_size():
     games = [{"task": "pong"}, {"task": "air_raid"}, {"task": "pong"}]
     env = started(cypool.make("Pong-v5", num_envs=3, full_action_space=True, env_options=games))
-    with pytest.raises(ValueError, match=r"^env_id: expected environments whose pictures have the same size, got "
+    with pytest.raises(ValueError, match=r"^env_id: expected environments whose images have the same size, got "
                                          r"\[\(210, 160, 3\), \(250, 160, 3\)\]"):
         env.render([0, 1])
     assert env.render([1]).shape == (1, 250, 160, 3) and env.render([2, 0]).shape == (2, 210, 160, 3)
     # one by one they may differ in size
     assert [len(picture) for picture in env.render()] == [210, 250, 210]
     gym = started(cypool.make("Pong-v5", "gym", num_envs=3, full_action_space=True, env_options=games))
-    with pytest.raises(ValueError, match="^env_id: expected environments whose pictures have the same size"):
+    with pytest.raises(ValueError, match="^env_id: expected environments whose images have the same size"):
         gym.render()
 
 

@@ -348,7 +348,7 @@ def test_rollout_calls_few_functions():
 def test_messages_of_search_name_both_axes():
     with started(cypool.make("Pendulum-v1", num_envs=4, autoreset_mode="Disabled", seed=0)) as env:
         state = env.save([0])
-        with pytest.raises(ValueError, match=r"expected shape \(K, T, 1\), K sequences of T steps.* got \(256, 30\)"):
+        with pytest.raises(ValueError, match=r"expected shape \(K, T, 1\) for K >= 1 sequences .* got \(256, 30\)"):
             env.search(state, np.zeros((256, 30), np.float32))
         found = env.search(state, np.zeros((256, 3, 1), np.float32))
         assert repr(found).startswith("SearchResult(256 sequences, best reward ") and len(repr(found)) < 100

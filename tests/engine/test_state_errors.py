@@ -54,7 +54,7 @@ def test_wrong_arguments_change_nothing(walker):
     for ids in ([0], [0, 1]):
         with pytest.raises(ValueError, match=f"^state: expected {len(ids)} rows, one for each env, got 3"):
             env.load(state, ids)
-    with pytest.raises(ValueError, match="^state: expected rows from different environments, .*, got rows from .0, 0."):
+    with pytest.raises(ValueError, match="^state: expected rows from distinct environments, .*, got rows from .0, 0."):
         env.load(state[[0, 0]])
     with pytest.raises(ValueError, match="^env_id: expected each id once, got 1 twice"):
         env.load(state[[0, 0]], [1, 1])

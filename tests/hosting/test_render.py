@@ -79,7 +79,7 @@ class Blank(Drawn):
 
 def test_picture_that_is_none_is_named():
     with started(cypool.from_factories([Blank], workers="threads")) as env:
-        with pytest.raises(TypeError, match="^render: expected an array for each picture, got None"):
+        with pytest.raises(TypeError, match="^render: expected an array for each image, got None"):
             env.render([0])
 
 

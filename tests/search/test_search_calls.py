@@ -320,7 +320,7 @@ def test_environments_without_save_begin_anew():
     ((np.full(2, 2**63, np.uint64),), "^actions: expected 0 to 6, got 9223372036854775808"),
     (([7, 0],), "^actions: expected 0 to 6, got 7"), (([0, -1],), "^actions: expected 0 to 6, got -1"),
     (([0, 0], [0]), r"^actions: expected integers of shape \(1,\)"),
-    (([0, 0], [0, 0]), "^env_id: expected different ids in"), (([0], [2]), "^env_id: expected different ids in"),
+    (([0, 0], [0, 0]), "^env_id: expected distinct ids in"), (([0], [2]), "^env_id: expected distinct ids in"),
 ])
 def test_wrong_arguments_of_advance_are_named(given, match):
     search = cypool.TreeSearch(made(), simulations=4)

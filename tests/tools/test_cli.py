@@ -317,7 +317,7 @@ def test_requirements_are_those_of_users():
     (["tune", "CartPole-v1", "--for", "learner-ms"], "expected a number after, and only after, learner-ms"),
     (["tune", "CartPole-v1", "--for", "asinc"], "--for: expected one of 'sync', 'async', 'learner-ms', got 'asinc'"),
     (["tune", "CartPole-v1", "5"], "expected a number after, and only after, learner-ms"),
-    (["tune", "CartPole-v1", "--for", "learner-ms", "nan"], "expected learner-ms from 0 to 10000"),
+    (["tune", "CartPole-v1", "--for", "learner-ms", "nan"], "expected learner-ms in (0, 10000], got nan"),
     (["tune", "CartPole-v1", "--for", "async", "--max-envs", "1"], "--max-envs: expected at least 2"),
 ])
 def test_refusals(words, said, capsys, monkeypatch):

@@ -88,7 +88,7 @@ def test_grid():
     assert grid.shape == (4, 9, 3)
     assert grid[::2, ::3, 0].tolist() == [[1, 2, 3], [4, 5, 0]]
     assert tiled(pictures[:1]).shape == (2, 3, 3)
-    with pytest.raises(ValueError, match="^pictures: expected pictures of the same size"):
+    with pytest.raises(ValueError, match="^pictures: expected images of the same size"):
         tiled([pictures[0], pictures[1][:1]])
 
 

@@ -165,10 +165,10 @@ cdef class Atari(Env):
     """An Atari game in which each step repeats the action for `frame_skip` frames.
 
     Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards. However, games with 250 rows show
-    the full screen, while EnvPool shows only 210 rows. The emulator is ALE's, except for its processor and video chip,
-    for which cypool has bit-identical replacements, and its color averaging, which is left out.
+    the full screen, while EnvPool shows only 210 rows. The emulator is ALE's without color averaging, and with
+    bit-identical replacements for the processor and video chip.
 
-    Observation: uint8 (stack_num, img_height, img_width), the last frames, the newest last; without `gray_scale`, three
+    Observation: uint8 (stack_num, img_height, img_width), the latest frames, newest last; without `gray_scale`, three
         planes (red, green, blue) for each frame, or with `channels_last` (stack_num, img_height, img_width, 3). Each
         image is the maximum of a step's last two frames, resized. After a reset, the stack repeats the first frame.
         With `obs_type` "screen": uint8 (height, width), or without `gray_scale` (height, width, 3): the full screen at
@@ -179,21 +179,21 @@ cdef class Atari(Env):
     Reward: The score gained in the step; with `reward_clip`, its sign.
     Terminated: When the game is over; with `episodic_life`, also when a life is lost.
     Info: `lives` int32; with `raw_reward`, `reward` float32, never clipped; with `game_over`, `terminated` int32, 1 if
-        the game is over; with `ram`, `ram` uint8 (128,); with `frame_numbers`, `frame_number`, since the emulator was
-        seeded, and `episode_frame_number`, since the game began: int32; with `zero_discount_on_life_loss`, `discount`
+        the game is over; with `ram`, `ram` uint8 (128,); with `frame_numbers`, `frame_number` (since the emulator was
+        seeded) and `episode_frame_number` (since the game began), int32; with `zero_discount_on_life_loss`, `discount`
         float32.
 
     If a game ends before the last frame of a step, the observation shows the game's final frame.
 
-    A `preset` imitates another package in all of this, including bugs in how it observes the step in which a game ends:
+    A `preset` imitates another package in all of this, including its bugs in observing the step in which a game ends:
 
     * "envpool": EnvPool 1.2.5, which shows 210 rows. If a game ends before the second-to-last frame of a step, the
-      observation repeats the previous step's picture. An episode that ends in the last step of the time limit is
-      only reported as truncated.
+      observation repeats the previous step's image. An episode that ends in the last step of the time limit is reported
+      only as truncated.
     * "ale": `ale_py`'s AtariVectorEnv 0.12. Resets press fire before the no-ops, and the stack begins with black
       frames. An episode ends at the exact frame in which a life is lost or the limit is reached, and always begins with
-      a new game. If it ends at the last frame of a step, the maximum uses the previous step's picture instead of that
-      frame; if it ends earlier, the previous step's picture is repeated.
+      a new game. If it ends at the last frame of a step, the maximum uses the previous step's image instead of that
+      frame; if it ends earlier, the previous step's image is repeated.
     * "gymnasium": Gymnasium's `AtariPreprocessing` and `FrameStackObservation`, or its `AtariEnv` without images. Seeds
       and no-ops come from NumPy generators, as in Gymnasium; episodes end as with "ale", but the limit counts all
       frames since the game began.

@@ -72,7 +72,7 @@ OPTIONS = {
                                          "`high` - 1 for each step."),
     "noop_max": integer(30, 0, 100_000, "A reset begins with 1 to `noop_max` frames without an action, or one fewer if "
                                         "fire is then pressed; 0: none."),
-    "episodic_life": boolean(False, "Losing a life ends the episode; the next one continues the game, except with "
+    "episodic_life": boolean(False, "Losing a life ends the episode; the next episode continues the game, except with "
                                     'the presets "ale" and "gymnasium".'),
     "zero_discount_on_life_loss": boolean(False, "Adds a `discount` to the info and to dm_env time steps: 0 if a "
                                                  "life was lost or the episode is over, else 1."),
@@ -88,8 +88,8 @@ OPTIONS = {
                                                                  'only those the game uses. "all": always 18 actions; '
                                                                  "illegal ones do nothing."),
     "continuous": boolean(False, "An action is a joystick position: radius, angle and fire."),
-    "continuous_action_threshold": number(0.5, 0, 1, "The smallest radius that registers, and the threshold for "
-                                                     "`fire`."),
+    "continuous_action_threshold": number(0.5, 0, 1, "The value that each axis, or `fire`, must exceed to "
+                                                     "register."),
     "mode": integer(-1, -_MOST, _MOST, "The game's mode, as numbered by ALE; -1: the default."),
     "difficulty": integer(-1, -_MOST, _MOST, "The game's difficulty, as numbered by ALE; -1: the default."),
     "lives": boolean(True, "Adds `lives` to the info."),

@@ -66,7 +66,7 @@ cdef class BoardGame(RulesEnv):
 
 
 cdef class TicTacToe(BoardGame):
-    """Three in a row on a board of 3 x 3.
+    """Three in a row on a 3 x 3 board.
 
     Observation: float32 (3, 3, 3): empty cells, stones of player 1, stones of player 0.
     Action: A cell, row by row.

@@ -82,7 +82,7 @@ cdef class CarRacing(ArchivedEnv):
         car's speed, the wheels' speeds, steering and rotation.
     Action: float32 (3,): steering in [-1, 1], gas and brake in [0, 1]; or, without `continuous`, nothing (0), right
         (1), left (2), gas (3) or brake (4).
-    Reward: 1000 for all tiles of the track, in equal parts; -0.1 per step; -100 for leaving the field.
+    Reward: 1000, divided equally among the track's tiles; -0.1 per step; -100 for leaving the field.
     Terminated: When all tiles have been visited, the start is passed again after most of them, or the car leaves the
         field.
     Info: `lap_finished` bool, whether the episode ended with a complete lap.

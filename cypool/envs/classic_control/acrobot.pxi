@@ -67,7 +67,7 @@ cdef class Acrobot(Env):
 
     Observation: float32 (6,): cosine and sine of the first angle, which is 0 when hanging down; cosine and sine of the
         second angle, relative to the first; both angular velocities.
-    Reward: -1 per step, 0 for the last one.
+    Reward: -1 per step, 0 on termination.
     Terminated: When the free end is more than one link's length above the pivot.
     """
     describe = staticmethod(specs.acrobot)

@@ -21,7 +21,7 @@ cdef class CartPole(Env):
     Follows `gymnasium.envs.classic_control.CartPoleEnv` of Gymnasium 1.4, operation by operation: the same seed and
     actions give bit-identical results.
 
-    Observation: float32 (4,): cart position (m), its velocity, pole angle (rad), its velocity.
+    Observation: float32 (4,): cart position (m), cart velocity, pole angle (rad), angular velocity.
     Reward: 1 per step; with `sutton_barto_reward`, 0, and -1 when the pole falls.
     Terminated: When the cart is beyond 2.4 m or the pole beyond 12 degrees.
     """

@@ -48,7 +48,7 @@ def pictures(game: str, tile: int) -> Pictures:
     Raises:
         ImportError: craftax, a texture or Pillow is missing, or craftax has a different version.
     """
-    require_version("Pictures of Craftax need", "craftax", (VERSION,), INSTALL)
+    require_version("Craftax's images need", "craftax", (VERSION,), INSTALL)
     return _classic(tile) if game == "Craftax-Classic" else _full(tile)
 
 

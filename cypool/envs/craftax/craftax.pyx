@@ -116,11 +116,11 @@ cdef class CraftaxClassic(_OpenWorld):
         "pixels": float32 (63, 63, 3).
     Action: noop (0), move left (1), right (2), up (3), down (4), do (5), sleep (6), place stone (7), table (8), furnace
         (9), plant (10), make wood pickaxe (11), stone (12), iron (13), wood sword (14), stone (15), iron (16).
-    Reward: 1 for a step that unlocks an achievement, plus a tenth of the health gained or lost.
+    Reward: 1 for a step that unlocks an achievement, plus a tenth of the change in health.
     Terminated: When the player has no health left or walks into lava, or after `max_timesteps` steps.
-    Info: `achievements` float32 (22,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: 100 at the end of
-        an episode that unlocked it, else 0. `discount` float32: 0 at the end, else 1. `score` float32: the package's
-        score, a geometric mean of the achievements.
+    Info: `achievements` float32 (22,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: at an episode's
+        end, 100 for each one unlocked; otherwise 0. `discount` float32: 0 at the end, else 1. `score` float32: the
+        package's score, a geometric mean of the achievements.
     """
     describe = staticmethod(specs.classic)
     game = "Craftax-Classic"
@@ -139,19 +139,19 @@ cdef class Craftax(_OpenWorld):
     Follows craftax 1.6.1: with the same seed or key and actions, results are bit-identical to those of a single jitted
     environment in JAX 0.10.2.
 
-    Observation: float32 (8268,): for each of 9 x 11 cells around the player, 37 kinds of blocks, 5 of items, 5 x 8 of
-        creatures and projectiles, one-hot, and whether it is lit; then 51 numbers: 16 for items, 6 potions, 9 for needs
-        and attributes, 4 directions, 8 for armor, the light, whether the player sleeps, whether it rests, 2 spells, the
+    Observation: float32 (8268,): for each of 9 x 11 cells around the player, one-hot kinds of blocks (37), items (5),
+        creatures and projectiles (5 x 8); and whether the cell is lit. Then 51 numbers: 16 for items, 6 for potions, 9
+        for needs and attributes, 4 for the direction, 8 for armor, the light, 2 for sleep and rest, 2 for spells, the
         floor, whether its ladder is open, and whether the boss is vulnerable. "pixels": float32 (130, 110, 3).
     Action: the 17 of Craftax-Classic, then rest (17), descend (18), ascend (19), make diamond pickaxe (20),
         diamond sword (21), iron armor (22), diamond armor (23), shoot arrow (24), make arrow (25), cast fireball
         (26), iceball (27), place torch (28), drink red, green, blue, pink, cyan, yellow potion (29 to 34), read book
         (35), enchant sword (36), armor (37), make torch (38), level up dexterity (39), strength (40), intelligence
         (41), enchant bow (42).
-    Reward: 1, 3, 5 or 8 for each achievement unlocked, plus a tenth of the health gained or lost.
+    Reward: 1, 3, 5 or 8 for each achievement unlocked, plus a tenth of the change in health.
     Terminated: When the player has no health left or has beaten the boss, or after `max_timesteps` steps.
-    Info: `achievements` float32 (67,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: 100 at the end of
-        an episode that unlocked it, else 0. `discount` float32: 0 at the end, else 1.
+    Info: `achievements` float32 (67,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: at an episode's
+        end, 100 for each one unlocked; otherwise 0. `discount` float32: 0 at the end, else 1.
     """
     describe = staticmethod(specs.full)
     game = "Craftax"

@@ -57,7 +57,7 @@ def _angles(size: int) -> Option:
         return tuple(check_one(f"{name}[{k}]", noise, shapes[k]) for k, noise in enumerate(noises))
 
     return Option((None,) * len(shapes), check, "Noise angles for water, mountains, paths and trees, in full turns: "
-                  f"a list of four, each None (random) or an array, of shapes {', '.join(map(str, shapes))}.")
+                  f"four items, each None (random) or an array, with shapes {', '.join(map(str, shapes))}.")
 
 
 def _slots(default: int, what: str) -> Option:

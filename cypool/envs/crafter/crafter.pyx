@@ -95,8 +95,7 @@ cdef class Crafter(ArchivedEnv):
         "symbolic": float32 (1345,), in the layout of Craftax-Classic.
     Action: noop (0), move left (1), right (2), up (3), down (4), do (5), sleep (6), place stone (7), table (8), furnace
         (9), plant (10), make wood pickaxe (11), stone (12), iron (13), wood sword (14), stone (15), iron (16).
-    Reward: 1 for a step that unlocks an achievement, plus a tenth of the health gained or lost;
-    without `reward`, 0.
+    Reward: 1 for a step that unlocks an achievement, plus a tenth of the change in health; without `reward`, 0.
     Terminated: When the player dies.
     Truncated: After `length` steps.
     Info: `inventory` int32 (16,) and `achievements` int32 (22,), counts in the order of `ITEMS` and `ACHIEVEMENTS` in

@@ -44,13 +44,13 @@ _SIZE = functools.partial(_check_pair, most=_LARGEST_PICTURE)
     area=Option((64, 64), functools.partial(_check_pair, most=_LARGEST_AREA, takes_one=False),
                 "Width and height of the world in cells."),
     view=Option((9, 9), functools.partial(_check_pair, most=_LARGEST_VIEW),
-                "Columns and rows of the picture in cells, including the rows of items; an int sets both."),
-    size=Option((64, 64), _SIZE, "Width and height of the picture in pixels; an int sets both."),
+                "Columns and rows of the image in cells, including the rows of items; an int sets both."),
+    size=Option((64, 64), _SIZE, "Width and height of the image in pixels; an int sets both."),
     reward=boolean(True, "Whether rewards are given."),
     length=Option(10000, _check_length, "Maximum number of steps per episode; 0 or None: unlimited."),
     obs_type=choice("rgb", OBS_TYPES, 'The observation: "rgb"; "semantic", the view as numbers; or "symbolic".'),
     semantic=boolean(True, "Adds the map of the whole world to the infos, as `semantic`."),
-    render_size=Option((512, 512), _SIZE, "Size of pictures from `render`: an int or a pair (width, height)."))
+    render_size=Option((512, 512), _SIZE, "Size of images from `render`: an int or a pair (width, height)."))
 def crafter(options: dict[str, Any]) -> EnvSpec:
     crafter_folder()
     view, obs_type = options["view"], options["obs_type"]

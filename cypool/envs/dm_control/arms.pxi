@@ -172,7 +172,7 @@ cdef class Stacker(Arm):
     Observation: float64 `arm_pos` (8, 2), `arm_vel` (8,), `touch` (5,); and, if fully observable, `hand_pos` (4,),
         `box_pos` (n, 4), `box_vel` (3 * n,), `target_pos` (2,).
     Action: float64 (5,) in [-1, 1]: the torques.
-    Reward: In [0, 1]: how close a box is to the target, with the hand away from it.
+    Reward: In [0, 1]: how close a box is to the target, with the hand away from the target.
     Terminated: Never.
     """
     describe = staticmethod(specs.stacker)

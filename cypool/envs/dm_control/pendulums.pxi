@@ -167,7 +167,7 @@ cdef class LQR(ControlTask):
     Observation: float64 `position` (n,), `velocity` (n,): n is 2 or 6.
     Action: float64 (1,) or (2,) in [-1e10, 1e10]: the forces.
     Reward: 1 minus half the sum of squared positions, minus a twentieth of the sum of squared actions.
-    Terminated: When positions and velocities are below 1e-6.
+    Terminated: When the norm of positions and velocities is below 1e-6.
     """
     describe = staticmethod(specs.lqr)
 

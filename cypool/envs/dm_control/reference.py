@@ -131,7 +131,8 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     domain = next(name for name in DOMAINS if _is_of(path, name, task))
     options = {name: value for name, value in options.items() if name != "task"}
     if "max_episode_steps" in options:
-        raise ValueError(f"max_episode_steps: expected time_limit instead, got {shown(options['max_episode_steps'])}")
+        raise ValueError("max_episode_steps: expected no argument (dm_control uses time_limit), got "
+                         f"{shown(options['max_episode_steps'])}")
     theirs = References([partial(_make, ours, domain, task, seed + k, options) for k in range(ours.num_envs)],
                         autoreset_mode=ours.metadata["autoreset_mode"])
     return theirs, f"{domain}-{task} of dm_control {version('dm_control')}"

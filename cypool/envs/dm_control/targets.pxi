@@ -49,7 +49,7 @@ cdef class BallInCup(ControlTask):
 
 
 cdef class Finger(ControlTask):
-    """A finger spins a body on a hinge, or turns the body until its tip is at a target.
+    """A finger spins a body on a hinge, or turns the body's tip to a target.
 
     Follows `dm_control.suite.finger` 1.0.50.
 
@@ -178,7 +178,7 @@ cdef class PointMass(ControlTask):
 
 
 cdef class Reacher(ControlTask):
-    """An arm of two links in the plane moves its tip to a target.
+    """A planar arm with two links moves its tip to a target.
 
     Follows `dm_control.suite.reacher` 1.0.50.
 

@@ -116,7 +116,7 @@ def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = 
         "screen_width": integer(size[0], 8, 2000, "Width of rendered images."),
         "screen_height": integer(size[1], 8, 2000, "Height of rendered images."),
         "centering_position": Option(list(centre), lambda name, value: numbers(name, value, 2, 2),
-                                     "Position of the first agent in pictures, as fractions of width and height."),
+                                     "Position of the first agent in images, as fractions of width and height."),
         "scaling": number(scaling, 0.1, 100, "Pixels per meter."),
         "from_pixels": boolean(False, "Observes images from `render`, uint8 (height, width, 3), instead of numbers."),
         "config": Option(None, _config, "A dict of these options under highway-env's keys, such as "
@@ -464,7 +464,7 @@ _add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS,
 _add("Intersection", 8, networks.intersection, " ".join(f"{kind}{k}" for kind in ("o", "ir", "il") for k in range(4)),
      "collision high_speed arrived on_road",
      **_common(CROSSING, SLOW, size=(600, 600), centre=(0.5, 0.6), scaling=5.5 * 1.3), **_duration(13), **_AGENTS,
-     destination=choice(None, [f"o{k}" for k in range(4)], "Exit of agents; None: random.").with_default("o1")._replace(
+     destination=choice(None, [f"o{k}" for k in range(4)], "Agents' exit; None: random.").with_default("o1")._replace(
          check=choice(None, [f"o{k}" for k in range(4)], "").check),
      initial_vehicle_count=integer(10, 0, 100, "Maximum number of other vehicles at the start."),
      spawn_probability=number(0.6, 0, 1, "Probability of another vehicle appearing in a step."),

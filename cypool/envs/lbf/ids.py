@@ -13,7 +13,7 @@ FAMILY = Family(
     extra="lbf",
     reference="lbforaging 2.0.0",
     reference_package="lbforaging",
-    fidelity="everything except pictures",
+    fidelity="everything except rendering",
     smoke_ids=("Foraging-8x8-2p-3f-v3",),
     keys={"*": {"up": 1, "down": 2, "left": 3, "right": 4, "space": 5}})
 

@@ -42,20 +42,20 @@ def _levels(default: int | None, meaning: str) -> Option:
 @describes(
     players=integer(2, 1, MAX_ENTITIES, "Number of players."),
     min_player_level=_levels(1, "Minimum player level: an int, or a list of one level per player, which is shuffled."),
-    max_player_level=_levels(2, "Highest level of players: an int, or a list with one per player."),
-    min_food_level=_levels(1, "Lowest level of food: an int, or a list with one per food item, which is shuffled."),
-    max_food_level=_levels(None, "Highest level of food: an int, or a list with one per food item; None: the sum of "
-                                 "the three lowest player levels."),
+    max_player_level=_levels(2, "Maximum player level: an int, or a list of one level per player."),
+    min_food_level=_levels(1, "Minimum food level: an int, or a list of one level per item, which is shuffled."),
+    max_food_level=_levels(None, "Maximum food level: an int, or a list of one level per item; None: the sum of the "
+                                 "three lowest player levels."),
     field_size=Option((8, 8), _check_field_size, "Rows and columns of the field."),
     max_num_food=integer(3, 1, MAX_ENTITIES, "Number of food items, if there is room for all of them."),
     sight=integer(8, 0, _LARGEST_FIELD, "Number of cells that a player sees in each direction."),
-    force_coop=boolean(False, "Gives all food the highest level."),
+    force_coop=boolean(False, "Gives all food the maximum level."),
     unit_reward=boolean(True, "Scales an episode's rewards to at most 1 in total: lbforaging's `normalize_reward`."),
     grid_observation=boolean(False, "Observes layers of cells instead of lists of food and players."),
     observe_agent_levels=boolean(True, "Whether players see each other's levels and their own."),
     penalty=number(0.0, 0, 1e9, "Penalty for a failed attempt to load."),
     time_limit=integer(50, 1, _LONGEST, "Maximum number of steps per episode."),
-    truncate=boolean(False, "Reports the end at `time_limit` as truncated; otherwise as terminated, as in lbforaging."),
+    truncate=boolean(False, "Reports reaching `time_limit` as truncation; otherwise as termination, as in lbforaging."),
     fresh_world=boolean(False, "Creates a new world for each episode, so that episodes do not depend on earlier ones."))
 def foraging(options: dict[str, Any]) -> EnvSpec:
     levels = levels_of(options)

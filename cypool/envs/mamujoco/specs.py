@@ -26,7 +26,7 @@ Follows `gymnasium_robotics.mamujoco_v1` of gymnasium-robotics 1.4.2, operation 
 of the robot.
 
 Observation: float64: the agent's view of its own joints, of nearby ones and of the root, by category.
-Action: float32: the agent's motors.
+Action: float32: one value per motor of the agent.
 Reward: The robot's, for each agent.
 Terminated: When the robot's environment terminates, for all agents at once.
 Info: The robot's.

@@ -37,9 +37,9 @@ SHARED = {
     "see_through_walls": boolean(None, "Whether the agent also sees cells behind walls and closed doors; None: the "
                                        "level's default."),
     "agent_view_size": Option(7, _check_view, "Width and height of the view in cells: odd, 3 to 63."),
-    "highlight": boolean(True, "Whether pictures highlight the agent's view."),
-    "tile_size": integer(32, 1, 256, "Width and height of a cell in pictures, in pixels."),
-    "agent_pov": boolean(False, "Whether pictures show only the agent's view."),
+    "highlight": boolean(True, "Whether images highlight the agent's view."),
+    "tile_size": integer(32, 1, 256, "Width and height of a cell in images, in pixels."),
+    "agent_pov": boolean(False, "Whether images show only the agent's view."),
     "obs_type": choice("partial", OBS_TYPES, (
         'The kind of `image`: "partial", the agent\'s view; "onehot" or "rgb_partial", the same as in '
         '`OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper`; "full", "symbolic" or "rgb", the whole grid as in '
@@ -50,7 +50,7 @@ SHARED = {
     "random_action": integer(None, 0, 6, "The action taken in place of the chosen one; None: a random action."),
     "no_death_types": Option((), _check_types, 'Types of cells that do not end the episode, such as ("lava",), as '
                                                "with `NoDeath`."),
-    "death_cost": number(-1.0, -1e9, 1e9, "Value added to the reward in cells of these types."),
+    "death_cost": number(-1.0, -1e9, 1e9, "Value added to the reward in cells of `no_death_types`."),
     "obs_tile_size": integer(8, 1, 256, 'Width and height of a cell in "rgb" and "rgb_partial". The first pool with a '
                                         "given size draws the tiles, which takes 1.5 s at 256."),
     "view_size": optional(_check_view, 'Size of the view in "partial", "onehot" and "flat", as with '

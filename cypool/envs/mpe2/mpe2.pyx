@@ -84,7 +84,7 @@ class SimpleSpread(MPE2):
         messages.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
-    Reward: `local_ratio` times the agent's own reward, which is -1 for each agent that it touches, plus the rest times
+    Reward: `local_ratio` times the agent's own reward (-1 for each agent that it touches), plus 1 - `local_ratio` times
         a shared reward: for each landmark, the negative distance to the nearest agent.
     """
     describe = staticmethod(specs.describer("SimpleSpread", shape_of))
@@ -98,16 +98,16 @@ class SimpleTag(MPE2):
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
     Reward: An adversary gets 10 whenever any adversary touches an agent. An agent gets -10 for each adversary that
-        touches it, and a penalty that grows with its distance outside the picture.
+        touches it, and a penalty that grows with its distance outside the screen.
     """
     describe = staticmethod(specs.describer("SimpleTag", shape_of))
 
 
 class SimpleAdversary(MPE2):
-    """Agents go to a landmark, and an adversary does not know which one.
+    """Agents go to a landmark that an adversary must infer.
 
-    Observation: float32 (8,) for the adversary, (10,) for an agent, which also sees the goal first: relative positions
-        of landmarks, then of others.
+    Observation: float32 (8,) for the adversary: relative positions of landmarks, then of others; (10,) for an agent,
+        starting with the goal's.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
     Reward: For the adversary, the negative distance to the goal; for agents, the adversary's distance minus the nearest
@@ -135,8 +135,8 @@ class SimpleReference(MPE2):
     Observation: float32 (21,): velocity; relative positions of landmarks; the other agent's goal color and message.
     Action: Ten words times the five moves of `Simple`: move + 5 * word; with `continuous_actions` float32 (15,) in [0,
         1], five forces and ten numbers for the message.
-    Reward: `local_ratio` times the agent's own reward, which is the negative distance of the other agent to its goal,
-        plus the rest times the mean of both agents' rewards.
+    Reward: `local_ratio` times the agent's own reward (minus the other agent's distance to its goal), plus 1 -
+        `local_ratio` times the mean of both agents' own rewards.
     """
     describe = staticmethod(specs.describer("SimpleReference", shape_of))
 
@@ -175,7 +175,7 @@ class SimpleWorldComm(MPE2):
         (9,).
     Reward: An adversary gets 5 whenever any adversary touches an agent, minus a tenth of the distance to the nearest
         agent. An agent gets -5 for each adversary that touches it, 2 for food, a penalty that grows with its distance
-        outside the picture, and minus a twentieth of the distance to the nearest food.
+        outside the screen, and minus a twentieth of the distance to the nearest food.
     """
     describe = staticmethod(specs.describer("SimpleWorldComm", shape_of))
 
@@ -207,13 +207,13 @@ cdef class CollectTreasure(MPE2):
     """Collectors carry treasures to the deposits of the same kind.
 
     Observation: float32 (86,) for a collector, (84,) for a deposit: position; velocity; for a collector, what it holds.
-        Others, the nearest first: relative position, velocity, kind of a deposit, held treasure. Treasures, the nearest
-        first: relative position, kind. Kinds are one-hot.
+        Others, the nearest first: relative position, velocity, a deposit's kind, the treasure held. Treasures, the
+        nearest first: relative position, kind. Kinds are one-hot.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
     Reward: All get 5 for each treasure picked up or delivered. Collectors get -5 for each other collector that they
         touch. All lose a tenth of a distance: collectors, the distance to the nearest treasure or its deposit;
-        deposits, the distance to the nearest collector with a treasure for them, or to the center of all.
+        deposits, the distance to the nearest collector with a treasure for them, or else to the collectors' center.
     """
     describe = staticmethod(specs.describer("CollectTreasure", shape_of))
 

@@ -39,7 +39,7 @@ def _counts(meaning: str, least: int = 1, **defaults: int) -> dict[str, Option]:
 SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
     "Simple": (("agent",), {}),
     "SimpleSpread": (("agent",), {
-        "N": integer(3, 1, 100, "Number of agents and landmarks."), "local_ratio": _LOCAL_RATIO,
+        "N": integer(3, 1, 100, "Number of agents and of landmarks."), "local_ratio": _LOCAL_RATIO,
         "curriculum_stage": _stage("0: collisions cost nothing; None, 1 or 2: they reduce the reward."),
         "terminate_on_success": _success("there is an agent at each landmark"), **_NEIGHBORS}),
     "SimpleTag": (("adversary", "agent"), {

@@ -138,8 +138,8 @@ cdef class Humanoid(_Humanoid):
     Action: float32 (17,) in [-0.4, 0.4]: the torques.
     Reward: For the velocity of the center of mass and for health, minus the costs of the action and of contact forces.
     Terminated: When the torso is too high or too low.
-    Info: `x_position`, `y_position`, `distance_from_origin`, `x_velocity`, `y_velocity`, the parts of the reward,
-        `reward_survive`, `reward_forward`, `reward_ctrl`, `reward_contact`, and with tendons `tendon_length` and
+    Info: `x_position`, `y_position`, `distance_from_origin`, `x_velocity`, `y_velocity`, the parts of the reward
+        (`reward_survive`, `reward_forward`, `reward_ctrl`, `reward_contact`) and, with tendons, `tendon_length` and
         `tendon_velocity`: float64.
     """
     describe = staticmethod(specs.humanoid)
@@ -252,10 +252,10 @@ cdef class HumanoidStandup(_Standup):
 
     Observation, Action: As in `Humanoid`.
     Reward: The height of the torso divided by the time step, minus the costs of the action and of contact forces, plus
-    1.
+        1.
     Terminated: Never.
-    Info: `x_position`, `y_position`, `z_distance_from_origin`, the parts of the reward, `reward_linup`,
-        `reward_quadctrl`, `reward_impact`, and with tendons `tendon_length` and `tendon_velocity`: float64.
+    Info: `x_position`, `y_position`, `z_distance_from_origin`, the parts of the reward (`reward_linup`,
+        `reward_quadctrl`, `reward_impact`) and, with tendons, `tendon_length` and `tendon_velocity`: float64.
     """
     describe = staticmethod(specs.humanoid_standup)
 

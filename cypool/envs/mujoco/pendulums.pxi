@@ -43,8 +43,8 @@ cdef class InvertedPendulum(_InvertedPendulum):
 
     Observation: float64 (4,): position of the cart, angle of the pole, and their velocities.
     Action: float32 (1,) in [-3, 3]: the force.
-    Reward: 1 per step, 0 for the last one.
-    Terminated: When the pole's angle exceeds 0.2, or a number is not finite.
+    Reward: 1 per step, 0 on termination.
+    Terminated: When the pole's angle exceeds 0.2, or an observed number is not finite.
     Info: `reward_survive` int64.
     """
     describe = staticmethod(specs.inverted_pendulum)
@@ -61,8 +61,8 @@ cdef class InvertedPendulum(_InvertedPendulum):
 
 
 cdef class InvertedPendulumV4(_InvertedPendulum):
-    """The same pole as in `gymnasium.envs.mujoco.inverted_pendulum_v4.InvertedPendulumEnv`: the last step is also
-    rewarded, and the info is empty.
+    """The same pole as in `gymnasium.envs.mujoco.inverted_pendulum_v4.InvertedPendulumEnv`: the terminating step is
+    also rewarded, and the info is empty.
     """
     describe = staticmethod(specs.inverted_pendulum_v4)
 
@@ -133,7 +133,7 @@ cdef class InvertedDoublePendulum(_DoublePendulum):
         force on the cart, clipped to 10.
     Action: float32 (1,) in [-1, 1]: the force.
     Reward: For health, minus the squared distance of the tip from its upright position, and the squared angular
-    velocities.
+        velocities.
     Terminated: When the tip is not higher than 1.
     Info: `reward_survive`, `distance_penalty`, `velocity_penalty` float64.
     """
@@ -148,9 +148,9 @@ cdef class InvertedDoublePendulum(_DoublePendulum):
 
 
 cdef class InvertedDoublePendulumV4(_DoublePendulum):
-    """The same poles as in `gymnasium.envs.mujoco.inverted_double_pendulum_v4.InvertedDoublePendulumEnv`: constraint
-    forces of all joints are observed, float64 (11,) in total, and the last step is also rewarded. Gymnasium's info is
-    empty.
+    """The same poles as in `gymnasium.envs.mujoco.inverted_double_pendulum_v4.InvertedDoublePendulumEnv`: observations
+    are float64 (11,), with constraint forces of all joints, and the terminating step is also rewarded. Gymnasium's info
+    is empty.
     """
     describe = staticmethod(specs.inverted_double_pendulum_v4)
 

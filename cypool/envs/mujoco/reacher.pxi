@@ -101,7 +101,7 @@ cdef class Reacher(_Reacher):
 
 cdef class ReacherV4(_Reacher):
     """The same arm as in `gymnasium.envs.mujoco.reacher_v4.ReacherEnv`: the reward uses the distance before the step,
-    and the vector to the target has three dimensions, float64 (11,) in total.
+    and the vector to the target has three dimensions; observations are float64 (11,).
     """
     describe = staticmethod(specs.reacher_v4)
 
@@ -194,7 +194,7 @@ cdef class Pusher(_Pusher):
 
 cdef class PusherV4(_Pusher):
     """The same arm as in `gymnasium.envs.mujoco.pusher_v4.PusherEnv`: the reward uses the distances before the step,
-    and the info contains its parts without their weights. Gymnasium itself cannot create this version with MuJoCo 3.
+    and the info contains the reward's unweighted parts. Gymnasium itself cannot create this version with MuJoCo 3.
     """
     describe = staticmethod(specs.pusher_v4)
 

@@ -108,7 +108,7 @@ def _floats(*names: str) -> dict[str, Any]:
     return dict.fromkeys(names, "float64")
 
 
-_NOISE = number(0.1, 0, 1e6, "Scale of the random variation of initial states.")
+_NOISE = number(0.1, 0, 1e6, "Scale of the random variation in initial states.")
 _ENDS, _HEIGHTS = ants.RANGES["terminate_when_unhealthy"], ants.RANGES["healthy_z_range"]
 _NO_X = boolean(True, "Leaves the first position out of the observation.")
 _NO_XY = boolean(True, "Leaves x and y out of the observation.")
@@ -185,7 +185,7 @@ def swimmer_v4(model: Any, options: dict[str, Any]) -> EnvSpec:
 
 _UPRIGHT = {"forward_reward_weight": WEIGHT, "ctrl_cost_weight": WEIGHT.with_default(1e-3), "healthy_reward": WEIGHT,
             "terminate_when_unhealthy": _ENDS}
-_ANGLES = _pair((-1.0, 1.0), "Range of a healthy angle.")
+_ANGLES = _pair((-1.0, 1.0), "Range of healthy angles.")
 _UPRIGHT_START = {"reset_noise_scale": _NOISE.with_default(5e-3), "exclude_current_positions_from_observation": _NO_X}
 _WALKER = {**_UPRIGHT, "healthy_z_range": _HEIGHTS.with_default((0.8, 2.0)), "healthy_angle_range": _ANGLES,
            **_UPRIGHT_START}
@@ -231,7 +231,7 @@ _WALKING = {"forward_reward_weight": WEIGHT.with_default(1.25), "ctrl_cost_weigh
 _HUMANOID = {
     "healthy_reward": WEIGHT.with_default(5.0),
     "terminate_when_unhealthy": _ENDS,
-    "healthy_z_range": _HEIGHTS.with_default((1.0, 2.0), "Range of a healthy torso height."),
+    "healthy_z_range": _HEIGHTS.with_default((1.0, 2.0), "Range of healthy torso heights."),
     "reset_noise_scale": _NOISE.with_default(1e-2),
 }
 
@@ -312,7 +312,7 @@ def _describe_double(model: Any, options: dict[str, Any], seen_forces: int,
 
 
 @describes_robot("inverted_double_pendulum.xml", 5,
-                 healthy_reward=WEIGHT.with_default(10.0, "Reward for each step except the last."),
+                 healthy_reward=WEIGHT.with_default(10.0, "Reward for each step except the terminating one."),
                  reset_noise_scale=_NOISE)
 def inverted_double_pendulum(model: Any, options: dict[str, Any]) -> EnvSpec:
     return _describe_double(model, options, 1)

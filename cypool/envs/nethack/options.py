@@ -171,10 +171,10 @@ def _check_clock(name: str, given: Any) -> int | str:
     wizard=boolean(False, "Runs the game in NetHack's debug mode."),
     allow_all_yn_questions=boolean(
         None, "Leaves single-letter prompts to the agent; otherwise the step answers most of them with Escape. None: "
-              "as in NLE, True for the challenge."),
+              "as in NLE, True only for the challenge."),
     allow_all_modes=boolean(
         None, "Leaves menus, line prompts and --More-- to the agent; otherwise the step dismisses them. None: "
-              "as in NLE, True for the challenge."),
+              "as in NLE, True only for the challenge."),
     spawn_monsters=boolean(True, "Whether new monsters appear."),
     fix_moon_phase=boolean(False, "Draws the phase of the moon and the time of day from the seed."),
     penalty_mode=choice("constant", PENALTIES, 'Kind of penalty for steps in which no time passes: "constant", "exp", '

@@ -11,7 +11,7 @@ FAMILY = Family(
     package="overcooked_ai_py",
     command='pip install --no-deps "overcooked-ai==1.1.0"',  # it asks for Gym and Jupyter
     reference="overcooked-ai 1.1.0",
-    fidelity="everything except pictures",
+    fidelity="everything except rendering",
     smoke_ids=("Overcooked-v0",),
     keys={"*": {"up": 0, "down": 1, "right": 2, "left": 3, "": 4, "space": 5}})
 

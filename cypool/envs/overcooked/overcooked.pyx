@@ -27,9 +27,9 @@ cdef class Overcooked(RulesEnv):
         and tomatoes in soups, remaining cooking time, soups that are ready, dishes, onions, tomatoes, and 1 everywhere
         in the last 39 steps.
     Action: north (0), south (1), east (2), west (3), stay (4), interact (5) with the cell in front.
-    Reward: For each agent, the value of all soups served in this step, plus `shaped_reward` times its own shaped
-        reward, for putting ingredients into pots, and for taking useful dishes and finished soups. For the environment,
-        the value of soups plus all weighted shaped rewards.
+    Reward: For each agent, the value of all soups served in this step, plus `shaped_reward` times its own shaped reward
+        for putting ingredients into pots, and for taking useful dishes and finished soups. For the environment, the
+        value of soups plus all weighted shaped rewards.
     Truncated: After `horizon` steps.
     Info: `sparse_reward` and `shaped_reward`: float64 (agents,): the value of the soups that each agent served, and its
         shaped reward.

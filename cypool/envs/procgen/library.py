@@ -49,7 +49,7 @@ def checked(folder: Path) -> tuple[Path, str]:
         raise ImportError(f"procgen: expected the library of procgen {VERSION} for Python 3.10, which cypool supports, "
                           f"got a different one in {library}: {GET}")
     if digest_of(pictures) != PICTURES:
-        raise ImportError(f"procgen: expected the pictures of procgen {VERSION} in {pictures}, but some are missing or "
+        raise ImportError(f"procgen: expected the images of procgen {VERSION} in {pictures}, but some are missing or "
                           f"different: {GET}")
     return library if _has_glib() else _without_glib(library), f"{pictures}{os.sep}"
 

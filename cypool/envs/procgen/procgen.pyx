@@ -62,10 +62,10 @@ cdef enum:
 cdef class Procgen(Env):
     """One of sixteen games with random levels: train on some levels, and test on others.
 
-    Runs procgen 0.10.7's library: the same seed and actions give bit-identical results. Unlike in procgen, the last
-    picture of an episode is available.
+    Runs procgen 0.10.7's library: the same seed and actions give bit-identical results. Unlike in procgen, an episode's
+    last observation is returned.
 
-    Observation: uint8 (64, 64, 3): a picture; (3, 64, 64) with `channel_first`.
+    Observation: uint8 (64, 64, 3): an image; (3, 64, 64) with `channel_first`.
     Action: one of 15 combinations of keys: left and down (0), left (1), left and up (2), down (3), none (4), up (5),
         right and down (6), right (7), right and up (8), D (9), A (10), W (11), S (12), Q (13), E (14).
     Reward: The game's.

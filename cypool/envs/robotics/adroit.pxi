@@ -233,7 +233,7 @@ cdef class AdroitPen(Adroit):
 
     Follows `gymnasium_robotics.envs.adroit_hand.adroit_pen` 1.4.2.
 
-    Observation: float64 (45,): joints; position and velocities of the pen; its direction, and the other's; differences.
+    Observation: float64 (45,): joints; position and velocities of the pen; both pens' directions; differences.
     Action: As in `Adroit`, (24,).
     Others: As in `Adroit`.
     """

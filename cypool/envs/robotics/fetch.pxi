@@ -72,7 +72,7 @@ cdef class Fetch(RoboticsEnv):
     """Base of the four tasks.
 
     Action: float32 (4,) in [-1, 1]: the movement of the gripper, and its opening.
-    Reward: -1 while the goal is at least 5 cm away, then -0.0; "dense": minus the distance.
+    Reward: -1 while the goal is at least 5 cm away, else -0.0; "dense": minus the distance.
     Terminated: Never.
     Info: `is_success` float32.
     """

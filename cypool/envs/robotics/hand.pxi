@@ -121,7 +121,7 @@ cdef class HandReach(Hand):
     Observation: float64 `observation` (63,): positions and velocities of joints, positions of fingertips;
         `achieved_goal`, `desired_goal` (15,): positions of fingertips.
     Action: float32 (20,) in [-1, 1]: target positions of joints, scaled to their ranges.
-    Reward: -1 while the fingertips are at least `distance_threshold` from the goal, then -0.0; "dense": minus the
+    Reward: -1 while the fingertips are at least `distance_threshold` from the goal, else -0.0; "dense": minus the
         distance.
     Terminated: Never.
     Info: `is_success` float32.

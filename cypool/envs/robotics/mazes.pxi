@@ -40,7 +40,7 @@ cdef class Maze(RoboticsEnv):
 
     Observation: float64 `observation`, the robot's; `achieved_goal`, `desired_goal` (2,): x and y.
     Reward: 1 within 45 cm of the goal, else 0; "dense": exp(-distance).
-    Terminated: At the goal unless `continuing_task`, else never.
+    Terminated: At the goal; never with `continuing_task`.
     """
     cdef double scale, height            # of a cell, and of the goal's site
     cdef double least                    # how far a start is from the goal

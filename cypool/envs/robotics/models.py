@@ -110,7 +110,7 @@ def kitchen_limits() -> dict[str, tuple[float, ...]]:
         for name in ("pos_noise_amp", "vel_noise_amp", "pos_bound", "vel_bound"):
             limits[name] = tuple(float(number) for joint in joints for number in joint.attrib[name].split())
         if len(joints) != 29:
-            raise ValueError(f"limits of {len(joints)}")
+            raise ValueError(f"limits of {len(joints)} joints")
     except (ElementTree.ParseError, KeyError, ValueError) as error:
         raise ImportError(f"gymnasium_robotics: expected the limits of 29 joints in {path}, got a different file: "
                           f"{error!r}") from error

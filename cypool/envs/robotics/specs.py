@@ -156,7 +156,7 @@ _MANIPULATE = {
     "target_rotation": choice("xyz", ROTATIONS, 'Target rotation: "xyz", any; "z", around the vertical axis; '
                               '"parallel", aligned with the axes, then rotated about the vertical axis.'),
     "touch_get_obs": choice(None, TOUCH, 'Touch observations: "sensordata", "boolean" or "log"; None: none.'),
-    "touch_visualisation": choice("on_touch", _TOUCH_PICTURES, 'How pictures show touch sensors: "on_touch", red when '
+    "touch_visualisation": choice("on_touch", _TOUCH_PICTURES, 'How images show touch sensors: "on_touch", red when '
                                   'touched; "always", as in the model; or "off".'),
 }
 _THING = {
@@ -191,7 +191,7 @@ _MAZE = {
     "maze_map": Option(mazes.U_MAZE, mazes.check_map, 'Rows of cells: 1 is a wall, 0 is empty, "g" allows goals, "r" '
                        'starts, "c" both.'),
     "continuing_task": boolean(True, "Continues an episode after the goal is reached."),
-    "reset_target": boolean(False, "Chooses a new goal when one is reached."),
+    "reset_target": boolean(False, "Replaces a goal when it is reached."),
 }
 _ANT_V4 = {"ctrl_cost_weight": ant.CTRL_COST_WEIGHT, "use_contact_forces": ant.USE_CONTACT_FORCES,
            **ant.COSTS, **ant.RANGES}

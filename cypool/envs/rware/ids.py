@@ -13,7 +13,7 @@ FAMILY = Family(
     extra="rware",
     reference="rware 2.0.0",
     reference_package="rware",
-    fidelity="everything except pictures",
+    fidelity="everything except rendering",
     smoke_ids=("rware-tiny-2ag-v2",),
     keys={"*": {"up": 1, "left": 2, "right": 3, "space": 4}})
 

@@ -92,7 +92,7 @@ def find_data(name: str, path: Pathlike) -> Any:
             if os.path.isfile(file):
                 return str(file.absolute())
     raise ValueError(f"{name}: expected a WAD file, got {str(path)!r}, which does not exist (Doom's own WADs are "
-                     "not free and must be obtained elsewhere)")
+                     "not free: obtain them elsewhere)")
 
 
 def lumps_of(name: str, path: Pathlike) -> Any:

@@ -21,7 +21,7 @@ def declare(parser: Parser) -> None:
     parser.add("--record", type=Path, metavar="FILE",
                help="write a video instead (.mp4, .gif or .png); needs no display")
     parser.add("--png", type=Path, metavar="FILE",
-               help=f"write one picture, after --steps steps (default: {STILL}); needs no display")
+               help=f"save one image after --steps steps (default: {STILL}); needs no display")
     parser.add("--num-envs", type=number(int, 1), metavar="N",
                help="number of environments shown by --record or --png (default: 1)")
     parser.add("--random", action="store_true", help="watch random actions")
@@ -36,7 +36,7 @@ def declare(parser: Parser) -> None:
 
 def run(id: str, record: Path | None, png: Path | None, num_envs: int | None, random: bool, policy: str | None,
         steps: int | None, fps: float | None, seed: int | None, option: list[str]) -> None:
-    """Play an environment with the keyboard, watch a policy, or record a video or a picture.
+    """Play an environment with the keyboard, watch a policy, or record a video or an image.
 
     Escape quits, R starts a new episode. In turn-based environments, each key is a step. NetHack and board games are
     played in the terminal; in board games, you play against -o opponent=..., or both sides with -o view=mover. Without
@@ -158,7 +158,7 @@ def _write_picture(env: Any, file: Path, act: Callable[[Any], Any], steps: int) 
     try:
         from PIL import Image
     except ImportError:
-        raise Refusal('saving pictures requires Pillow: pip install "cypool[video]"') from None
+        raise Refusal('saving images requires Pillow: pip install "cypool[video]"') from None
     obs, _ = env.reset()
     for _ in range(steps):
         obs, *_ = env.step(act(obs))

@@ -32,7 +32,7 @@ def run(id: str, milliseconds: float | None, purpose: str, max_envs: int, option
     if (milliseconds is not None) != (goal == GOALS[2]):
         raise Refusal("--for: expected a number after, and only after, learner-ms, such as --for learner-ms 5")
     if milliseconds is not None and not 0 < milliseconds <= 10_000:
-        raise Refusal(f"--for: expected learner-ms from 0 to 10000, got {milliseconds:g}")
+        raise Refusal(f"--for: expected learner-ms in (0, 10000], got {milliseconds:g}")
     if goal == "async" and max_envs < 2:
         raise Refusal(f"--max-envs: expected at least 2 for asynchronous steps, got {max_envs}")
     from cypool.engine import cpus

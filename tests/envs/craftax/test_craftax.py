@@ -306,7 +306,7 @@ def test_missing_package_is_an_error_of_pixels_only(monkeypatch):
 
     monkeypatch.setattr("importlib.metadata.version", missing)
     assets.pictures.cache_clear()
-    with pytest.raises(ImportError, match="Pictures of Craftax need craftax 1.6.1, found none: pip install"):
+    with pytest.raises(ImportError, match="Craftax's images need craftax 1.6.1, found none: pip install"):
         cypool.make("Craftax-Pixels-v1", max_timesteps=77)
     started(FULL, 1)
 

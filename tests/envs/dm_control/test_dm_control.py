@@ -328,7 +328,7 @@ def test_a_model_of_other_joints_is_an_error(monkeypatch):
     # nor by one that is as large as it should be
     monkeypatch.setattr(specs, "sizes_of", lambda *_: (5, 5, 2, 4, 0))
     env = cypool.make("BallInCupCatch-v1", num_threads=0)
-    with pytest.raises(cypool.EnvError, match="get_obs: expected 8 numbers, got 5 and then 5$"):
+    with pytest.raises(cypool.EnvError, match="get_obs: expected 8 numbers, got 5, then 5 that do not fit$"):
         env.reset()
 
 

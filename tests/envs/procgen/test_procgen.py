@@ -576,7 +576,7 @@ def test_another_library_or_other_pictures_are_refused(folder):
     picture.unlink()
     for change in (lambda: None, lambda: picture.write_bytes(content[:-1])):
         change()
-        with pytest.raises(ImportError, match="procgen: expected the pictures of procgen 0.10.7 .*some are missing"):
+        with pytest.raises(ImportError, match="procgen: expected the images of procgen 0.10.7 .*some are missing"):
             library.checked(folder)
     picture.unlink()
     os.symlink(target, picture)

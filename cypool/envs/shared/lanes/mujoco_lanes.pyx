@@ -74,7 +74,7 @@ cdef class Lanes:
             with gil:
                 _verdicts[hash(self.loaded.key)] = f"differed from mj_step in {differing.decode()}"
                 warn_caller(f"{self.loaded.path}: lanes and mj_step differ in {differing.decode()}. From now on, "
-                            'mj_step steps this model. Please report it; physics="mj_step" switches lanes off')
+                            'mj_step steps this model. Please report this; physics="mj_step" switches lanes off')
 
     cdef int compare_first(self) except -1:
         # in a long run, many robots lie on the ground

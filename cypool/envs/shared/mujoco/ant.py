@@ -13,7 +13,7 @@ CTRL_COST_WEIGHT = WEIGHT.with_default(0.5)
 COSTS = {"contact_cost_weight": WEIGHT.with_default(5e-4), "healthy_reward": WEIGHT}
 RANGES = {
     "terminate_when_unhealthy": boolean(True, "Ends an episode when the robot is unhealthy."),
-    "healthy_z_range": Option((0.2, 1.0), check_pair, "Range of a healthy height."),
+    "healthy_z_range": Option((0.2, 1.0), check_pair, "Range of healthy heights."),
     "contact_force_range": Option((-1.0, 1.0), check_pair, "Range to which contact forces are clipped."),
 }
 MAIN_BODY = unchecked(1, "The body whose velocity counts, by name or number.")

@@ -116,7 +116,7 @@ cdef class Simulation(Env):
             check_status("get_obs", (<GetObs>self.get_obs)(self, &obs))
             if not obs.is_complete():
                 raise RuntimeError(f"get_obs: expected {self.obs_size} numbers, got {self.obs_size - obs.left()}"
-                                   f"{f' and then {obs.refused()}' if obs.refused() != 0 else ''}")
+                                   f"{f', then {obs.refused()} that do not fit' if obs.refused() != 0 else ''}")
         if self.picture_bytes > 0:
             self.draw(frame + self.obs_size * sizeof(double))
         return 0

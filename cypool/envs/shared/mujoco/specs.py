@@ -38,8 +38,8 @@ def _check_visual_options(name: str, value: Any) -> dict[int, bool] | None:
 
 
 CAMERA_CONFIG = unchecked(None, 'The free camera: "lookat", "distance", "azimuth", "elevation" and other attributes of '
-                       "MuJoCo's mjvCamera; None: the robot's default. Unspecified attributes are taken from the first "
-                       "image, as in Gymnasium.")
+                       "MuJoCo's mjvCamera; None: the robot's default. Unspecified attributes are set when the first "
+                       "image is rendered, as in Gymnasium.")
 SIMULATION = {
     "obs_dtype": choice("float64", ("float64", "float32"), 'Dtype of observations: "float64", or "float32" for rounded '
                                                            "numbers."),
@@ -57,10 +57,10 @@ SIMULATION = {
     "height": integer(480, 1, 8192, "Height of rendered images."),
     "camera_id": unchecked(None, "A camera in the model; None or -1: the free camera."),
     "camera_name": unchecked(None, "A camera in the model; None or -1: the free camera."),
-    "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in a picture; more geoms raise an error."),
+    "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in an image; more raise an error."),
     "visual_options": Option(None, _check_visual_options, "Visualization flags: a dict that maps MuJoCo's mjtVisFlag "
                              "numbers to True or False."),
-    "shadows": boolean(True, "Draws shadows; without them, a small picture takes a sixth of the time."),
+    "shadows": boolean(True, "Draws shadows; without them, a small image takes a sixth of the time."),
 }
 PHYSICS = choice("lanes", ("lanes", "mj_step"), '"lanes": steps several environments of a pool at once if possible, '
                  "with results bit-identical to MuJoCo's; \"mj_step\": lets MuJoCo step each environment.")

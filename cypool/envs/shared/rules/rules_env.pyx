@@ -114,7 +114,7 @@ cdef class RulesEnv(ArchivedEnv):
 
     cdef object draw(self, dict state):
         """Returns a picture of a state, given by its numbers, with the names they have in `exchange`."""
-        raise NotImplementedError(f"render: {type(self).__name__} has no picture")
+        raise NotImplementedError(f"render: {type(self).__name__} cannot be rendered")
 
     cdef int seed(self, object seed) except -1:
         ArchivedEnv.seed(self, seed)
