@@ -59,7 +59,8 @@ cdef class Maze(RoboticsEnv):
         # a model that is not the package's reads and writes elsewhere
         if model.mj.nq < 2 or robot == "point" and (model.mj.nq != 2 or model.mj.nv != 2):
             expected = "two positions and two velocities" if robot == "point" else "at least two positions"
-            raise ValueError(f"{model.path}: expected {expected}, got {model.mj.nq} positions and {model.mj.nv} velocities")
+            raise ValueError(f"{model.path}: expected {expected}, got {model.mj.nq} positions and {model.mj.nv} "
+                             "velocities")
         super().__init__(spec, env_id, model, None, frame_skip)
         self.is_v3 = version == 3
         self.scale, height = ROBOTS[robot]
