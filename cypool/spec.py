@@ -376,7 +376,7 @@ class EnvSpec:
         if self.illegal not in (None, "error", "lose"):
             raise ValueError(f"illegal: expected 'error', 'lose' or None, got {shown(self.illegal)}")
         if self.illegal is not None and not isinstance(self.one_action, Discrete):
-            raise ValueError(f"illegal: expected None, because no action is a Discrete, got {shown(self.illegal)}")
+            raise ValueError(f"illegal: expected None unless the action space is Discrete, got {shown(self.illegal)}")
         if self.goals is not None and not _has_goals(self.observation):
             raise ValueError("goals: expected an observation whose achieved_goal and desired_goal have the same dtype "
                              f"and shape, got {shown(self.observation)}")
@@ -394,7 +394,7 @@ class EnvSpec:
                 (whole,) = whole.values()
             given = getattr(self, name)
             if given and given != whole:
-                raise ValueError(f"{name}: expected None together with agents, got {shown(given)}")
+                raise ValueError(f"{name}: expected None if agents is given, got {shown(given)}")
             object.__setattr__(self, name, whole)
         if isinstance(self.state, Array):
             if self.info.get("state", self.state) != self.state:

@@ -416,9 +416,9 @@ class Objects:
             size, shape, _ = batch._fields.get(prefix + attribute, (None, (), None))
             if size in sizes:
                 return self._array(prefix + attribute, size, shape)
-        known = [field for field, (size, _, _) in batch._fields.items() if size in sizes]
-        raise AttributeError(f"{self._kind}: expected a field from {known} without "
-                             f"{' or '.join(filter(None, prefixes)) or 'a prefix'}, got {name!r}")
+        known = [field.removeprefix(next(filter(field.startswith, filter(None, prefixes)), ""))
+                 for field, (size, _, _) in batch._fields.items() if size in sizes]
+        raise AttributeError(f"{self._kind}: expected one of {known}, got {name!r}")
 
     def _array(self, field: str, size: str, shape: tuple[int, ...]) -> Any:
         batch = self._batch

@@ -436,7 +436,7 @@ def test_batch_wrong_name_is_a_sentence():
     with Batch(ARM, 3) as batch:
         with pytest.raises(AttributeError, match="a Batch has no 'xposs'.*xpos"):
             batch.xposs  # noqa: B018
-        with pytest.raises(AttributeError, match=r"site: expected a field from \['site_xpos'"):
+        with pytest.raises(AttributeError, match=r"site: expected one of \['xpos'"):
             batch.site("hand").velocity  # noqa: B018
         with pytest.raises(TypeError, match="site: expected at least one name"):
             batch.site()

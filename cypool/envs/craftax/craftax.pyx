@@ -112,7 +112,7 @@ cdef class CraftaxClassic(_OpenWorld):
     environment in JAX 0.10.2.
 
     Observation: float32 (1345,): for each of 7 x 9 cells around the player, 17 kinds of blocks and 4 kinds of
-        creatures, one-hot; then 12 items and 4 needs in tenths, 4 directions, the light, and whether the player sleeps.
+        creatures, one-hot; then 12 items and 4 vitals / 10, 4 directions, the light, and whether the player sleeps.
         "pixels": float32 (63, 63, 3).
     Action: noop (0), move left (1), right (2), up (3), down (4), do (5), sleep (6), place stone (7), table (8), furnace
         (9), plant (10), make wood pickaxe (11), stone (12), iron (13), wood sword (14), stone (15), iron (16).

@@ -127,7 +127,7 @@ cdef class Fetch(RoboticsEnv):
                     place[k] = self.gripper[k] + self.uniform(-self.obj_range, self.obj_range)
                 attempts += 1
                 if attempts == FETCH_MOST_ATTEMPTS:
-                    raise RuntimeError(f"expected a spot for the object, found none in {FETCH_MOST_ATTEMPTS} attempts")
+                    raise RuntimeError(f"found no spot for the object in {FETCH_MOST_ATTEMPTS} attempts")
             memcpy(self.data.qpos + self.qpos_of_thing, place, sizeof(place))
         self.forward()
         for k in range(3):

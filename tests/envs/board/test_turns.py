@@ -302,7 +302,7 @@ def test_history_goes_back_to_a_position(view):
 
 
 def test_illegal_takes_a_discrete_action():
-    with pytest.raises(ValueError, match="illegal: expected None, because no action is a Discrete, got 'error'"):
+    with pytest.raises(ValueError, match="illegal: expected None unless the action space is Discrete, got 'error'"):
         EnvSpec(observation=Array((1,), np.float32), action=Array((1,), np.float32), illegal="error")
     with pytest.raises(ValueError, match="illegal: expected 'error', 'lose' or None, got 'win'"):
         EnvSpec(observation=Array((1,), np.float32), action=Discrete(2), illegal="win")
