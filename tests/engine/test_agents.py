@@ -614,7 +614,7 @@ def test_an_environment_around_another_is_made_once(walker):
 
 @pytest.mark.parametrize("env_type", ["gym", "dm"])
 def test_other_faces_say_what_to_use(walker, env_type):
-    with pytest.raises(ValueError, match="env_type: expected 'gymnasium' for walker/Crowd-v0"):
+    with pytest.raises(ValueError, match="env_type: expected 'gymnasium'.*walker/Crowd-v0"):
         cypool.make("walker/Crowd-v0", env_type=env_type)
     with pytest.raises(ValueError, match="normalize_obs"):
         cypool.make("walker/Crowd-v0", normalize_reward=True)
