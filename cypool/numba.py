@@ -12,7 +12,7 @@ try:
     from numba import carray, from_dtype, types
     from numba.extending import intrinsic, overload
 except ImportError as error:
-    raise ImportError(f"cypool.numba: expected Numba, which cannot be imported ({error}): pip install numba") from error
+    raise ImportError(f"cypool.numba: importing Numba failed ({error}): pip install numba") from error
 
 from cypool.hooks import TRANSITION_DTYPE
 from cypool.policies import DECISION_DTYPE

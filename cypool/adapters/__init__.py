@@ -35,7 +35,7 @@ def require(module: str, package: str, minimum: str, below: str, extra: str = ""
     try:
         found = importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(f"{module}: expected {wanted}, which cannot be imported ({error}): {install}") from error
+        raise ImportError(f"{module}: importing {wanted} failed ({error}): {install}") from error
     have = version(package)
     if not SpecifierSet(f">={minimum},<{below}").contains(have, prereleases=True):
         raise ImportError(f"{module}: expected {wanted}, got {have}: {install}")

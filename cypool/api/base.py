@@ -209,8 +209,8 @@ class VectorAPI:
         """Raises a RuntimeError if the batch after a reset could contain other environments."""
         self._drop_early_end()
         if ids is not None and self._pool.num_pending:
-            raise RuntimeError("reset: expected no environments in flight, because the next batch could contain them, "
-                               f"got {self._pool.num_pending}: call async_reset(env_id), then recv()")
+            raise RuntimeError(f"reset: expected no environments in flight, got {self._pool.num_pending}, which the "
+                               "next batch could contain: call async_reset(env_id), then recv()")
 
     def async_reset(self, env_id: ArrayLike | None = None, *, seed: Seed = None) -> None:
         """Starts new episodes without waiting; `recv` returns the observations.

@@ -172,7 +172,7 @@ def test_check_without_a_preset_compares_with_one(capsys, option):
     assert main(["check", "Pong-v5", "--only", "parity", "--num-steps", "10", "--seeds", "1", *option]) == 0
     assert "matches AtariVectorEnv of ale_py 0.12.1 byte for byte with preset='ale': 1 seeds" in capsys.readouterr().out
     assert main(["info", "Pong-v5"]) == 0
-    assert "`cypool check Pong-v5` compares them byte for byte with preset='ale'" in " ".join(
+    assert "`cypool check Pong-v5` compares cypool with it byte for byte with preset='ale'" in " ".join(
         capsys.readouterr().out.split())
 
 

@@ -156,8 +156,8 @@ def _show(facts: dict[str, Any], reference: str, compared: str) -> None:
     if reference and facts["options"].get("view", {}).get("value") in ("players", "single"):
         rows.append(("reference", f"{reference}, except for this view, which `cypool check` cannot compare"))
     else:
-        rows.append(("reference", f"{reference}; `cypool check {facts['id']}` compares them byte for byte{compared}"
-                     if reference else "none for `cypool check`"))
+        rows.append(("reference", f"{reference}; `cypool check {facts['id']}` compares cypool with it byte for byte"
+                     f"{compared}" if reference else "none for `cypool check`"))
     rows.append(("class", facts["entry_point"]))
     if "stepped_by" in facts:
         rows.append(("stepped by", facts["stepped_by"]))

@@ -115,7 +115,7 @@ def test_play_without_a_display_shows_random_matches_as_text(capsys, monkeypatch
 
 
 def test_info_promises_a_comparison_only_of_the_view_that_the_reference_has(capsys):
-    for view, said in (("mover", "`cypool check board/go-v0` compares them byte for byte"),
+    for view, said in (("mover", "`cypool check board/go-v0` compares cypool with it byte for byte"),
                        ("single", "OpenSpiel 2.0.2, except for this view, which `cypool check` cannot compare")):
         assert main(["info", "board/go-v0", "-o", f"view={view}"]) == 0
         assert said in " ".join(capsys.readouterr().out.split())
