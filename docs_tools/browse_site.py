@@ -141,6 +141,8 @@ def main() -> None:
         for width in WIDTHS:
             for theme in THEMES:
                 context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+                # a busy machine
+                context.set_default_timeout(300_000)
                 for place in pages(args.pages):
                     page = context.new_page()
                     found = [*faults_of(page, place, address, width < 800, sources.get(f"{place}index.html", "")),
