@@ -3,6 +3,7 @@
 Changed states are on all floors: fights, the boss, tables, chests, ladders, books, potions and plants. The package is
 compiled for some minutes the first time; set `JAX_COMPILATION_CACHE_DIR`.
 """
+from collections import Counter
 from functools import partial
 
 from envs.craftax.play import CHANGES, CLASSIC, FULL, OPTIONS, PIXELS, Duel, play
@@ -16,13 +17,16 @@ def add_arguments(parser):
     parser.add_argument("--changes", type=int, default=400, help="in each duel, with up to 12 steps each")
 
 
+def _all_modes(id, seeds, num_steps, options):
+    return sum((parity(id, num_envs=2, num_steps=num_steps, seeds=[seed], num_threads=seed % 3, autoreset_mode=mode,
+                       **options) for mode in ("NextStep", "SameStep", "Disabled") for seed in seeds), Counter())
+
+
 def runs(arguments):
     for id, options in OPTIONS + PIXELS:
-        for mode in ("NextStep", "SameStep", "Disabled") if chosen([id], arguments.patterns) else ():
-            for seed in arguments.seeds:
-                yield Run(id, f"{options} {mode} {seed}", partial(
-                    parity, id, num_envs=2, num_steps=arguments.num_steps, seeds=[seed], num_threads=seed % 3,
-                    autoreset_mode=mode, **options))
+        if chosen([id], arguments.patterns):
+            # one process: it takes JAX most of a minute to trace a game
+            yield Run(id, str(options), partial(_all_modes, id, arguments.seeds, arguments.num_steps, options))
     for id in chosen((CLASSIC, FULL), arguments.patterns):
         for seed in range(arguments.duels):
             yield Run(id, f"from changed states {seed}", partial(
