@@ -22,12 +22,14 @@ def _all_modes(id, seeds, num_steps, options):
                        **options) for mode in ("NextStep", "SameStep", "Disabled") for seed in seeds), Counter())
 
 
+def _duels(id, duels, changes):
+    return sum((play(Duel(id, seed), CHANGES[id], changes, 12) for seed in range(duels)), Counter())
+
+
 def runs(arguments):
     for id, options in OPTIONS + PIXELS:
         if chosen([id], arguments.patterns):
             # one process: it takes JAX most of a minute to trace a game
             yield Run(id, str(options), partial(_all_modes, id, arguments.seeds, arguments.num_steps, options))
     for id in chosen((CLASSIC, FULL), arguments.patterns):
-        for seed in range(arguments.duels):
-            yield Run(id, f"from changed states {seed}", partial(
-                lambda *given: play(Duel(*given), CHANGES[given[0]], arguments.changes, 12), id, seed))
+        yield Run(id, "from changed states", partial(_duels, id, arguments.duels, arguments.changes))
