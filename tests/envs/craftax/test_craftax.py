@@ -23,8 +23,7 @@ DESCEND, ASCEND = 18, 19
 def started(id, num_steps=0, num_envs=1, seed=3, **options):
     env = cypool.make(id, num_envs=num_envs, num_threads=0, seed=seed, **options)
     env.reset()
-    count = env.single_action_space.n
-    for action in np.random.default_rng(seed).integers(count, size=(num_steps, num_envs)):
+    for action in np.random.default_rng(seed).integers(env.single_action_space.n, size=(num_steps, num_envs)):
         env.step(action)
     return env
 
