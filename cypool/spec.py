@@ -23,7 +23,7 @@ class _Frozen:
     """Refuses changes once it is made: pools take sizes and bounds from their specs."""
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__}.{name}: expected no assignment, because specs are immutable")
+        raise AttributeError(f"{type(self).__name__}.{name}: cannot be assigned, because specs are immutable")
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"{type(self).__name__}.{name}: expected no deletion, because specs are immutable")

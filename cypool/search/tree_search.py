@@ -451,9 +451,9 @@ class TreeSearch:
         self._check_open(name)
         pool = self.env._pool
         if pool.num_pending:
-            raise RuntimeError(f"{name}: expected no environment in flight, got {pool.num_pending}: call recv() first")
+            raise RuntimeError(f"{name}: expected no environments in flight, got {pool.num_pending}: call recv() first")
         if pool.num_unstarted:
-            raise RuntimeError(f"{name}: expected all environments to be reset, got {pool.num_unstarted} that were "
+            raise RuntimeError(f"{name}: expected all environments to have been reset, got {pool.num_unstarted} that were "
                                "never reset: call reset() first")
 
     def _begin(self, evaluator: str, num_games: int, *given: Any) -> None:

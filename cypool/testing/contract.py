@@ -210,7 +210,7 @@ class _Check:
         if without_gil and not self.is_task:
             self.hold_the_gil()
         else:
-            self.skipped.append("runs without the GIL: not claimed")
+            self.skipped.append("runs without the GIL: not declared")
         episodes = sum(event.ended for each in events for event in each)
         return Contract(self.id, self.options, self.num_envs, self.num_steps, episodes, tuple(self.passed),
                         tuple(self.skipped))
