@@ -453,8 +453,8 @@ class TreeSearch:
         if pool.num_pending:
             raise RuntimeError(f"{name}: expected no environments in flight, got {pool.num_pending}: call recv() first")
         if pool.num_unstarted:
-            raise RuntimeError(f"{name}: expected all environments to have been reset, got {pool.num_unstarted} that were "
-                               "never reset: call reset() first")
+            raise RuntimeError(f"{name}: expected all environments to have been reset, got {pool.num_unstarted} that "
+                               "were never reset: call reset() first")
 
     def _begin(self, evaluator: str, num_games: int, *given: Any) -> None:
         self._check_rest("begin")
