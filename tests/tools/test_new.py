@@ -72,6 +72,9 @@ def test_it_says_what_to_do(tmp_path, monkeypatch, capsys):
     for source in TEMPLATE.rglob("*.*"):
         if source.is_file() and source.suffix in (".py", ".pyx", ".toml"):
             assert (tmp_path / "my_env" / source.relative_to(TEMPLATE)).read_text() == source.read_text()
+    monkeypatch.setattr("cypool.tools.cli.new.version", lambda _: "65.5.0")
+    assert main(["new", "other_env"]) == 0
+    assert '    pip install "setuptools>=77" && pip install --no-build-isolation -e ' in capsys.readouterr().out
     assert main(["new", "my_env"]) == 2
     assert "folder: expected a new folder, but my_env exists" in capsys.readouterr().err
 
