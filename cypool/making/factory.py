@@ -184,8 +184,10 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
     arguments = dict(locals())
     factories = check_list("factories", arguments.pop("factories"), "a sequence of functions")
     if not factories or not all(map(callable, factories)):
+        is_made = any(hasattr(type(each), "step") and not callable(each) for each in factories)
+        hint = ": pass the class, or lambda: MyEnv(...), instead of an environment" if is_made else ""
         raise TypeError("factories: expected functions that make environments, such as [MyEnv] * 8, got "
-                        f"{shown(factories)}")
+                        f"{shown(factories)}{hint}")
     options = {name: arguments.pop(name) for name in ("workers", "num_workers", "start_method", "worker_timeout")}
     return _make(factories, num_envs=len(factories), options=options, **arguments)
 
