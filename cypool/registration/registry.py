@@ -329,7 +329,7 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
     if spec.implementation is not None:
         if not is_env(spec.implementation):
             raise TypeError(f"{entry.entry_point}.describe: expected a cdef class that derives from cypool.env.Env as "
-                            f"implementation, got {shown(spec.implementation)}")
+                            f"its implementation, got {shown(spec.implementation)}")
         cls = spec.implementation
     limit = _limit(max_episode_steps)
     if limit is None:
