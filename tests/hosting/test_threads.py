@@ -85,7 +85,7 @@ def brief_close(monkeypatch):
 def waits(gate, stuck):
     """The pool is closed within while this one does not return; then it does, and its thread ends."""
     # on a busy machine others may be late
-    message = rf"^close: expected environments to return within 0.05 s, but (.*, )?{stuck}(, .*)? did not; each of"
+    message = rf"^close: expected environments to return within 0.05 s, but (.*, )?{stuck}(, .*)? did not; each thr"
     with pytest.warns(RuntimeWarning, match=message) as warned:
         yield
     assert [each.filename for each in warned] == [__file__]
