@@ -387,7 +387,7 @@ def entry_of(id: str) -> Entry:
     if not isinstance(id, str):
         raise ValueError(f"id: no environment {shown(id)}{hint}")
     if is_hosted_id(id):
-        raise ValueError(f"id: expected an environment of cypool's, got {shown(id)}: only make, the adapters and "
+        raise ValueError(f"id: expected a cypool environment, got {shown(id)}: only make, the adapters and "
                          "ClusterEnv run Python environments")
     if id not in entries and (matched := _entry_by_pattern(id)):
         return matched
