@@ -189,7 +189,7 @@ def test_fused_numbers_are_rounded_once(probe):
     function.restype, function.argtypes = ctypes.c_float, [ctypes.c_float] * 3
     assert out.tolist() == [function(*each) for each in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
     # a row with such a half has the same numbers
-    a[:500], b[:] = random.uniform(0, 1, 500), b[0]
+    a[500:1000], b[:] = random.uniform(0, 1, 500), b[0]
     probe.row_of(a[:1000] + np.float32(0.25), b[0], c[:1000], row := np.empty(1000, np.float32))
     a = a[:1000] + np.float32(0.25) - np.float32(0.25)
     assert row.tolist() == [function(*each) for each in zip(a, b[:1000], c[:1000], strict=True)]

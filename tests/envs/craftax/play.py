@@ -11,7 +11,7 @@ CLASSIC, FULL = "Craftax-Classic-Symbolic-v1", "Craftax-Symbolic-v1"
 # parameters with which random actions reach more
 OPTIONS = [(id, {}) for id in (CLASSIC, FULL, "Craftax-Classic-Symbolic-AutoReset-v1", "Craftax-Symbolic-AutoReset-v1")]
 OPTIONS += [(CLASSIC, options) for options in (
-    {"key": (123, 4_000_000_000)}, {"max_timesteps": 40, "day_length": 37},
+    {"key": (123, 4_000_009_905)}, {"max_timesteps": 40, "day_length": 37},
     {"always_diamond": False, "mob_despawn_distance": 6, "spawn_cow_chance": 0.9, "cow_health": 1},
     {"spawn_zombie_base_chance": 0.7, "zombie_health": 2, "mob_despawn_distance": 40},
     {"spawn_zombie_night_chance": 0.9, "day_length": 60, "spawn_skeleton_chance": 1.0, "skeleton_health": 1},
@@ -33,13 +33,7 @@ NUM_ACTIONS = {"Craftax-Classic": 17, "Craftax": 43}
 
 
 class Duel:
-    """One environment of ours, and the package's, in the same state.
-
-    Args:
-        id: Of ours.
-        seed: Of both.
-        **options: Of both.
-    """
+    """One environment of ours, and the package's, with the same seed and options, in the same state."""
 
     def __init__(self, id, seed, **options):
         self.ours = cypool.make(id, num_envs=1, num_threads=0, seed=seed, autoreset_mode="Disabled", **options)
@@ -99,18 +93,14 @@ def play(duel, change, num_changes, num_steps):
     return duel.counts
 
 
-def ints(random, low, high):
-    return np.int32(random.integers(low, high))
-
-
-def floats(random, low, high):
-    return np.float32(random.integers(low, high))
+def whole(random, low, high, kind=np.int32):
+    return kind(random.integers(low, high))
 
 
 def needs(random, most):
     """Returns needs, and how far the next change of each is."""
-    found = {f"player_{name}": ints(random, 0, most) for name in ("food", "drink", "energy")}
-    return found | {f"player_{name}": floats(random, low, high) for name, low, high in (
+    found = {f"player_{name}": whole(random, 0, most) for name in ("food", "drink", "energy")}
+    return found | {f"player_{name}": whole(random, low, high, np.float32) for name, low, high in (
         ("recover", -15, 26), ("hunger", 0, 26), ("thirst", 0, 21), ("fatigue", -10, 31))}
 
 
@@ -155,17 +145,17 @@ def change_classic(base, random):
         return own.replace(position=positions, mask=used, health=health,
                            attack_cooldown=random.integers(-2, 4, len(used)).astype(np.int32))
 
-    items = {name: ints(random, 0, 3 if "_" in name else 10) for name in base.inventory.__dataclass_fields__}
+    items = {name: whole(random, 0, 3 if "_" in name else 10) for name in base.inventory.__dataclass_fields__}
     count = len(base.arrows.mask)
     return base.replace(
         map=blocks, zombies=mobs(base.zombies), cows=mobs(base.cows), skeletons=mobs(base.skeletons), mob_map=taken,
         arrows=base.arrows.replace(position=(at + random.integers(-3, 4, (count, 2))).astype(np.int32),
                                    mask=random.random(count) < 0.6),
         arrow_directions=STEPS[random.integers(4, size=count)], player_position=at,
-        player_direction=ints(random, 1, 5), player_health=ints(random, 1, 10), **needs(random, 10),
+        player_direction=whole(random, 1, 5), player_health=whole(random, 1, 10), **needs(random, 10),
         is_sleeping=np.bool_(random.random() < 0.2), inventory=base.inventory.replace(**items),
-        timestep=ints(random, 0, 9999) if random.random() < 0.95 else np.int32(9997),
-        achievements=random.random(22) < 0.3, **plants(random, at)), [5]
+        timestep=whole(random, 0, 9999) if random.random() < 0.95 else np.int32(9997),
+        achievements=random.random(22) < random.random(), **plants(random, at)), [5]
 
 
 def change_full(base, random):
@@ -184,12 +174,13 @@ def change_full(base, random):
         x, y = at
         blocks[level, x - 1:x + 2, y - 1:y + 2] = 7
         blocks[level, x - 1, y - 1], blocks[level, x - 1, y + 1] = 11, 12
-        blocks[level, x, y - 1] = random.choice([30, 31])
+        blocks[level, x, y - 1:y + 2:2] = blocks[level, x - 1:x + 2:2, y] = random.choice([30, 31])
         favourites = [22, 23, 13, 16, 20, 21, 25, 38, 36, 37, 42, 36, 37]
     elif kind == 3:
-        # ladders, books, potions, attributes
+        # ladders, books, potions, attributes, chests
         things[level, at[0], at[1]] = random.integers(4)
-        favourites = [18, 19, 35, 39, 40, 41, 6, 17, 28, *range(29, 35)]
+        blocks[level, at[0], at[1] - 1:at[1] + 2:2] = 23
+        favourites = [5, 5, 18, 19, 35, 39, 40, 41, 6, 17, 28, *range(29, 35)]
     else:
         blocks[level] = scattered(random, blocks[level], at, [
             11, 12, 23, 24, 30, 31, 16, 15, 20, 21, 22, 10, 9, 8, 4, 5, 28, 29, 3, 14, 2, 25, 26, 7, 7, 7, 32, 33], 0.5)
@@ -216,10 +207,10 @@ def change_full(base, random):
     own = base.inventory
     counts = [name for name in own.__dataclass_fields__ if name not in ("pickaxe", "sword", "bow", "armour", "potions")]
     most = 100 if random.random() < 0.2 else 9
-    items = {name: ints(random, 0, most) for name in counts}
-    items |= {"pickaxe": ints(random, 0, 5), "sword": ints(random, 0, 5), "bow": ints(random, 0, 2),
+    items = {name: whole(random, 0, most) for name in counts}
+    items |= {"pickaxe": whole(random, 0, 5), "sword": whole(random, 0, 5), "bow": whole(random, 0, 2),
               "armour": random.integers(0, 3, 4).astype(np.int32), "potions": random.integers(0, 3, 6).astype(np.int32)}
-    attributes = {f"player_{name}": ints(random, 1, 6) for name in ("dexterity", "strength", "intelligence")}
+    attributes = {f"player_{name}": whole(random, 1, 6) for name in ("dexterity", "strength", "intelligence")}
     magic = random.integers(0, 3, 4) if random.random() < 0.6 else np.full(4, random.integers(3))
     return base.replace(
         map=blocks, item_map=things, melee_mobs=mobs(base.melee_mobs, 8), passive_mobs=mobs(base.passive_mobs, 3),
@@ -227,16 +218,16 @@ def change_full(base, random):
         player_projectiles=shots(base.player_projectiles, [4, 2, 3]),
         mob_projectile_directions=STEPS[random.integers(4, size=base.mob_projectile_directions.shape[:2])],
         player_projectile_directions=STEPS[random.integers(4, size=base.player_projectile_directions.shape[:2])],
-        player_position=at, player_level=np.int32(level), player_direction=ints(random, 1, 5),
-        player_health=floats(random, 1, 10), **needs(random, 10), player_mana=ints(random, 0, 25),
-        player_recover_mana=floats(random, 0, 31), player_xp=ints(random, 0, 3), **attributes,
+        player_position=at, player_level=np.int32(level), player_direction=whole(random, 1, 5),
+        player_health=whole(random, 1, 10, np.float32), **needs(random, 10), player_mana=whole(random, 0, 25),
+        player_recover_mana=whole(random, 0, 31, np.float32), player_xp=whole(random, 0, 3), **attributes,
         inventory=own.replace(**items), is_sleeping=np.bool_(random.random() < 0.15),
-        is_resting=np.bool_(random.random() < 0.15), sword_enchantment=ints(random, 0, 3),
-        bow_enchantment=ints(random, 0, 3), armour_enchantments=magic.astype(np.int32),
-        learned_spells=random.random(2) < 0.5, boss_progress=ints(random, 0, 8),
-        boss_timesteps_to_spawn_this_round=ints(random, -3, 4),
+        is_resting=np.bool_(random.random() < 0.15), sword_enchantment=whole(random, 0, 3),
+        bow_enchantment=whole(random, 0, 3), armour_enchantments=magic.astype(np.int32),
+        learned_spells=random.random(2) < 0.5, boss_progress=whole(random, 0, 8),
+        boss_timesteps_to_spawn_this_round=whole(random, -3, 4),
         monsters_killed=random.integers(4, 12, 9).astype(np.int32), chests_opened=random.random(9) < 0.3,
-        timestep=ints(random, 0, 99990), achievements=random.random(67) < 0.2, **plants(random, at)), favourites
+        timestep=whole(random, 0, 99990), achievements=random.random(67) < 0.2, **plants(random, at)), favourites
 
 
 CHANGES = {CLASSIC: change_classic, FULL: change_full}

@@ -292,6 +292,13 @@ def test_render_draws_what_is_observed_as_pixels(id, shape):
 
 
 @needs_textures
+def test_third_digit_is_lost_in_pictures():
+    env = started("Craftax-Pixels-v1", max_attribute=60)
+    ninety, hundred = (env.load(edited(env.save(), {"dexterity": 60, "food": food}))[0].copy() for food in (90, 100))
+    assert np.array_equal(ninety, hundred)
+
+
+@needs_textures
 @GAMES
 def test_pixels_have_another_world_in_craftax_only(id):
     """The package splits the key of a reset once more there, for symbols."""
