@@ -1,5 +1,6 @@
 """Pictures of environments: those that ale_py shows in the same state."""
 import pickle
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -234,6 +235,20 @@ def test_gymnasiums_video_recorder(monkeypatch, tmp_path, mode):
     for k, (frames, fps) in enumerate(clips):
         assert fps == 15 and len(frames) == length
         assert np.array_equal(frames, grids[k * length:(k + 1) * length])
+
+
+def test_signals_still_end_a_program_that_has_drawn(run_python):
+    pytest.importorskip("pygame")
+    done = run_python("""
+import os, signal, time, cypool
+
+env = cypool.make("CartPole-v1", num_envs=1)
+env.reset()
+env.render()
+os.kill(os.getpid(), signal.SIGTERM)
+time.sleep(60)
+""")
+    assert done.returncode == -signal.SIGTERM
 
 
 def test_an_environment_that_keeps_its_state_elsewhere():

@@ -54,6 +54,8 @@ def _env(entry_point: str, options: tuple[tuple[str, Any], ...], render_mode: st
     # never closed: that would end all of pygame
     try:
         if render_mode == "rgb_array":
+            # SDL would take SIGINT and SIGTERM
+            os.environ.setdefault("SDL_NO_SIGNAL_HANDLERS", "1")
             import pygame  # noqa: F401
     except ImportError as error:
         raise ImportError("render: pygame is not installed: pip install pygame-ce") from error
