@@ -117,7 +117,8 @@ class Normalizing:
                 if moments is not None:
                     taken.append((moments, *_checked(given, moments.mean.shape)))
         except Exception as error:
-            raise ValueError(f"statistics: expected statistics like {self.normalization()}, got {shown(statistics)}: "
+            normalized = f"normalize_obs={self._obs is not None} and normalize_reward={self._return is not None}"
+            raise ValueError(f"statistics: expected those of a pool with {normalized}, got {shown(statistics)}: "
                              f"{type(error).__name__}: {error}") from error
         return taken
 
