@@ -81,5 +81,5 @@ def test_environments_without_turns_are_refused():
     for id in ("CartPole-v1", "board/2048-v0"):
         with pytest.raises(ValueError, match="id: expected a turn-based game with one group of players"):
             cypool.aec_env(id)
-    with pytest.raises(ValueError, match="num_envs: expected no argument"):
+    with pytest.raises(ValueError, match="num_envs: expected no value"):
         cypool.aec_env("board/go-v0", num_envs=2)
