@@ -73,12 +73,13 @@ class Writer:
             bodies += self.element("body", self.geom(), name="mocap", mocap="true", pos=self.lengths(3, -0.5, 0.5))
         # one of the world
         site = self.site() if r.random() < 0.05 else ""
+        tendon = self.tendon()
         controls = "".join(self.motor() for _ in range(r.randint(1, 4)))
         return (f"<mujoco><compiler angle=\"radian\" {self.attributes(self.compiler())}/>"
                 f"<option {self.attributes(option)}>{flag}</option>"
                 f"<default><geom {self.attributes(self.contact())}/></default>"
                 f"{self.assets()}<worldbody>{self.floor()}{self.walls()}{site}{bodies}</worldbody>"
-                f"<actuator>{controls}</actuator>{self.tendon()}{self.equality()}{self.sensor()}{self.exclusion()}"
+                f"<actuator>{controls}</actuator>{tendon}{self.equality()}{self.sensor()}{self.exclusion()}"
                 "</mujoco>")
 
     def flags(self):
@@ -249,7 +250,10 @@ class Writer:
 
     def motor(self):
         r = self.r
-        given = {"joint": r.choice(self.hinges), "gear": r.uniform(-10, 50), "group": r.choice([0, 0, 1, 3])}
+        given = {"gear": r.uniform(-10, 50), "group": r.choice([0, 0, 1, 3])}
+        at = {"tendon": r.choice(self.tendons)} if self.tendons and r.random() < 0.5 else {
+            "joint": r.choice(self.hinges)}
+        given.update(at)
         self.sometimes(given, 0.1, gear=self.numbers(6, -5, 5))
         self.sometimes(given, 0.7, ctrllimited="true", ctrlrange="-1 0.7")
         self.sometimes(given, 0.1, ctrllimited="true", ctrlrange=f"0.1 {r.uniform(0.1, 0.2)}")
@@ -258,7 +262,7 @@ class Writer:
         self.sometimes(given, 0.004, armature=1)
         self.sometimes(given, 0.004, nsample=2, delay=0.01)
         if self.rare():
-            return self.element("damper", joint=given["joint"], ctrlrange="0 1")
+            return self.element("damper", **at, ctrlrange="0 1")
         if r.random() < 0.3:
             gains = {"kp": r.uniform(0, 50), "kv": r.uniform(0, 3)} if r.random() < 0.7 else {"kv": r.uniform(0, 3)}
             return self.element("position" if "kp" in gains else "velocity", **gains, **given)
@@ -272,7 +276,7 @@ class Writer:
         r = self.r
         if r.random() < 0.7:
             return ""
-        joints = r.sample(self.hinges, min(len(self.hinges), r.randint(1, 3)))
+        joints = r.sample(self.hinges, min(len(self.hinges), r.choice([1, 2, 3, 5, 8])))
         parts = "".join(self.element("joint", joint=name, coef=r.uniform(-2, 2)) for name in joints)
         given = {}
         self.sometimes(given, 0.3, limited="true", range=self.range(2))
@@ -281,7 +285,8 @@ class Writer:
         # outside of the class; of the springs some are felt only far away
         self.sometimes(given, 0.1, **r.choice([
             {"stiffness": 1}, {"stiffness": "0 2"}, {"stiffness": "0 0 3", "springlength": "-2 2"}, {"damping": 1},
-            {"damping": "0 2 3"}, {"frictionloss": 1}, {"armature": 1}, {"limited": "true", "range": "-2 2"}]))
+            {"damping": "0 2 3"}, {"frictionloss": 1}, {"armature": 1}, {"limited": "true", "range": "-2 2"},
+            {"actuatorfrcrange": "-1 1"}]))
         self.tendons.append("string")
         return self.element("tendon", self.element("fixed", parts, name="string", **given))
 

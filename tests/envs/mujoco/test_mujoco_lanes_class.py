@@ -44,8 +44,9 @@ ROBOT = """
   </worldbody>
   <contact>{contact}</contact>
   <tendon>
-    <fixed {tendon}><joint joint="knee0" coef="1.2"/><joint joint="hip1" coef="-0.7"/></fixed>
-    <fixed {tendon}><joint joint="knee3" coef="-2"/></fixed>
+    <fixed name="pair" {tendon}><joint joint="knee0" coef="1.2"/><joint joint="hip1" coef="-0.7"/></fixed>
+    <fixed name="one" {tendon}><joint joint="knee3" coef="-2"/></fixed>
+    <fixed name="all">{coefs}</fixed>
   </tendon>
   <actuator>{actuators}</actuator>
   <sensor>
@@ -63,6 +64,7 @@ ROBOT = """
     <jointlimitpos joint="knee1"/><jointlimitvel joint="knee1"/><jointlimitfrc joint="knee1"/>{sensors}
   </sensor>
 </mujoco>"""
+COEFS = "".join(f'<joint joint="{kind}{k}" coef="{k - 1.7}"/>' for kind in ("knee", "hip") for k in (2, 0, 1, 3))
 SERVOS = "".join(f'<{kind} name="{kind}_{kind_of}{k}" joint="{kind_of}{k}" {{servo}}/>' for k in range(4)
                  for kind, kind_of in (("position", "hip"), ("position", "knee"), ("velocity", "hip")))
 
@@ -77,7 +79,7 @@ def robot(tmp_path, option="", flag="", geom="", joints="", joint="", servo="", 
     path = tmp_path / "robot.xml"
     path.write_text(ROBOT.format(option=option, flag=flag, geom=geom, joints=joints, servo="", floor=floor, world=world,
                                  trunk=trunk, tendon=tendon, legs=legs, contact=contact,
-                                 sensors=sensors, actuators=actuators.format(servo=servo)))
+                                 coefs=COEFS, sensors=sensors, actuators=actuators.format(servo=servo)))
     return str(path)
 
 
@@ -93,6 +95,9 @@ def check_equal(path, least=1000):
 PAIRS = ('<pair geom1="floor" geom2="foot0" condim="4" friction="1.2 0.3 0.1 0.02 0.03" margin="0.01"/>'
          '<pair geom1="shin1" geom2="thigh0" solref="0.03 0.8" solimp="0.7 0.9 0.02"/>'
          '<pair geom1="foot3" geom2="floor" condim="6" friction="0.5 0.5 0.2 0.1 0.1"/>')
+MOTORS = ('<motor tendon="pair" gear="3" {servo}/><motor name="all" tendon="all" gear="-2" {servo}/>'
+          '<motor name="one" tendon="one" {servo}/>')
+OF_MOTORS = "".join(f'<actuator{kind} actuator="{name}"/>' for kind in ("pos", "vel", "frc") for name in ("all", "one"))
 FEATURES = {
     "servos": {},
     "force limits of actuators": {"servo": 'forcerange="-2 1.5"'},
@@ -101,6 +106,10 @@ FEATURES = {
     "gravity that actuators make up for": {"knee": 'gravcomp="1.2"', "joint": 'actuatorgravcomp="true"'},
     "bias of any kind": {"actuators": '<general joint="knee0" biastype="affine" gainprm="3" biasprm="0.4 -7 -0.2" '
                                       'gear="-2"/>' + SERVOS},
+    "motors of tendons": {"actuators": MOTORS + SERVOS, "sensors": OF_MOTORS},
+    "motors of tendons with springs and limits": {
+        "actuators": MOTORS + SERVOS, "sensors": OF_MOTORS, "servo": 'forcerange="-0.4 0.7" ctrlrange="-0.8 0.7"',
+        "tendon": 'range="-0.2 0.3" stiffness="20"'},
     "friction of joints": {"joints": 'frictionloss="0.3" solreffriction="0.05 0.7" solimpfriction="0.4 0.8"'},
     "friction of some joints": {"joint": 'frictionloss="0.7" solimpfriction="0.8 0.8"'},
     "little friction of joints": {"joints": 'frictionloss="1e-4"'},
@@ -139,6 +148,13 @@ FEATURES = {
      for option in ("", 'integrator="RK4"', 'integrator="implicitfast"', 'solver="PGS"')], 3))
 def test_lanes_of_a_legged_robot_have_the_bits_of_mj_step(tmp_path, name, option):
     check_equal(robot(tmp_path, **{"option": option, **FEATURES[name]}))
+
+
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"'])
+def test_lanes_of_servos_at_tendons_have_the_bits_of_mj_step(tmp_path, option):
+    servos = ('<position name="all" tendon="all" kp="9" kv="0.3" gear="-1.5"/><velocity tendon="pair" kv="0.2"/>'
+              '<general name="one" tendon="one" biastype="affine" biasprm="0.4 -7 -0.2" forcerange="-1 2" gear="0.3"/>')
+    check_equal(robot(tmp_path, option=option, actuators=servos + SERVOS, sensors=OF_MOTORS))
 
 
 def test_accelerations_of_bodies_that_slide_have_the_signs_of_mj_step_where_they_are_zero(tmp_path):
@@ -209,6 +225,10 @@ def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(t
     ({"joint": 'pos="-0 0 0.1"'}, 'joint "knee0" has a negative zero in its axis or pos'),
     ({"knee": 'gravcomp="-1"'}, 'body "knee0" has a negative gravcomp'),
     ({"actuators": SERVOS + '<motor name="push" site="imu"/>'}, 'actuator "push" does not act on a joint'),
+    ({"actuators": SERVOS + '<position tendon="one" name="push"/>', "option": 'integrator="implicitfast"'},
+     'actuator "push" has a bias and acts on a tendon'),
+    ({"actuators": SERVOS + '<motor tendon="one"/>', "tendon": 'actuatorfrcrange="-1 1"'},
+     'tendon "one" limits the forces of its actuators'),
     ({"actuators": SERVOS + '<position joint="knee0" timeconst="0.1"/>'}, "an actuator has an activation"),
     ({"actuators": SERVOS + '<general joint="knee0" gaintype="affine"/>'}, "actuator 12 has a gaintype"),
     ({"floor": 'type="plane" size="9 9 9" solref="-100 -10"'}, 'geom "floor" has a solref that is not'),

@@ -159,10 +159,11 @@ ELEMENTS = {
                  '<weld body1="hand" torquescale="0"/>', '<weld site1="touched" site2="other" torquescale="0.3"/>',
                  '<weld body1="world" body2="hand" relpose="0.1 0 0 1 1 0 0" solref="-100 -10"/>',
                  '<joint joint1="first" joint2="second" polycoef="0.1 0.5 2 3 4"/>'],
-    "actuator": [f'<{kind} joint="first" {more}/>' for kind, more in (
+    "actuator": [f'<{kind} {more} {at}/>' for kind, more in (
         ("motor", ""), ("position", 'kp="3"'), ("velocity", 'kv="3"'), ("intvelocity", 'kp="1" actrange="-1 1"'),
         ("damper", 'ctrlrange="0 1"'), ("cylinder", ""), ("muscle", 'lengthrange="-1 1"'), ("pid", 'kp="1"'),
-        ("dcmotor", 'motorconst="1" resistance="1"'))] + ['<adhesion body="root" ctrlrange="0 1"/>'],
+        ("dcmotor", 'motorconst="1" resistance="1"')) for at in ('joint="first"', 'tendon="string"')] + [
+            '<adhesion body="root" ctrlrange="0 1"/>'],
     "sensor": ['<touch site="other"/>', '<subtreelinvel body="hand"/>', '<gyro site="other"/>', '<clock/>',
                '<framepos objtype="body" objname="hand" reftype="site" refname="other"/>',
                '<rangefinder site="other"/>', '<accelerometer site="other"/>', '<gyro site="other" cutoff="0.1"/>',

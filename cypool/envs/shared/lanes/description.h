@@ -64,6 +64,7 @@ enum Disabled {
 };
 enum Enabled { ENERGY = 1 << 1, INVDISCRETE = 1 << 3 };
 enum { AFFINE = 1 };  // the kind of an actuator's bias
+enum Transmission { AT_JOINT = 0, AT_TENDON = 3 };
 enum Sensing {
     TOUCH,
     ACCELEROMETER,
@@ -150,6 +151,7 @@ struct Friction {
 };
 struct Actuator {
     int dof, qpos;
+    int tendon;  // -1: it is at a joint
     bool is_limited, is_affine, is_force_limited;
     double gear, gain, low, high, bias[3], lowest_force, highest_force;
 };
@@ -706,17 +708,28 @@ private:
     void actuators(Description& o) const {
         o.num_actuators = disabled_ & NO_ACTUATION ? 0 : o.nu;
         for (int k = 0; k < o.nu; ++k) {
-            refuse_if(array<int>("actuator_trntype")[k] != 0, ACTUATORS, k, "does not act on a joint");
-            const Joint& joint = o.joints[m_->actuator_trnid[2 * k]];
-            refuse_if(joint.type != mjJNT_HINGE && joint.type != mjJNT_SLIDE, ACTUATORS, k,
-                      "does not act on a hinge or slide");
+            const int transmission = array<int>("actuator_trntype")[k], acts_on = m_->actuator_trnid[2 * k];
+            refuse_if(transmission != AT_JOINT && transmission != AT_TENDON, ACTUATORS, k,
+                      "does not act on a joint or tendon");
             refuse_if(array<int>("actuator_dyntype")[k] != 0, ACTUATORS, k, "has a dyntype");
             refuse_if(array<int>("actuator_gaintype")[k] != 0, ACTUATORS, k, "has a gaintype other than fixed");
             const int bias_type = array<int>("actuator_biastype")[k];
             refuse_if(bias_type != 0 && bias_type != AFFINE, ACTUATORS, k, "has a biastype other than none and affine");
             Actuator& a = o.actuators[k];
             a = {};
-            a.dof = joint.dof, a.qpos = joint.qpos;
+            a.tendon = transmission == AT_TENDON ? acts_on : -1;
+            if (a.tendon < 0) {
+                const Joint& joint = o.joints[acts_on];
+                refuse_if(joint.type != mjJNT_HINGE && joint.type != mjJNT_SLIDE, ACTUATORS, k,
+                          "does not act on a hinge or slide");
+                a.dof = joint.dof, a.qpos = joint.qpos;
+            } else {
+                // so much as a damping couples the joints
+                refuse_if(bias_type == AFFINE && m_->opt.integrator == IMPLICIT_FAST, ACTUATORS, k,
+                          "has a bias and acts on a tendon, and the integrator is implicitfast");
+                refuse_if(array<unsigned char>("tendon_actfrclimited")[a.tendon], ALL_TENDONS, a.tendon,
+                          "limits the forces of its actuators");
+            }
             a.is_limited = m_->actuator_ctrllimited[k] && !(disabled_ & NO_CLAMPCTRL);
             a.is_affine = bias_type == AFFINE;
             a.is_force_limited = array<unsigned char>("actuator_forcelimited")[k];
@@ -826,6 +839,8 @@ private:
             Tendon& t = o.tendons[k];
             t = {};
             t.num_joints = array<int>("tendon_num")[k];
+            refuse_if(array<int>("tendon_actuatorid")[k] != -1, ALL_TENDONS, k,
+                      "has an actuator with damping or armature");
             std::vector<std::pair<int, double>> jacobian;
             for (int j = 0; j < t.num_joints; ++j) {
                 const int wrap = array<int>("tendon_adr")[k] + j;

@@ -134,7 +134,7 @@ inline __attribute__((noinline)) void sense_motion(const Description& m, Group& 
             case ACTUATORVEL: {
                 const Actuator& a = m.actuators[s.object];
                 const Real gear = own_or(d, m.own_of_actuator(s.object) + 1, a.gear);
-                out[0] = s.type == ACTUATORPOS ? d.qpos[a.qpos] * gear : gear * d.qvel[a.dof];
+                out[0] = s.type == ACTUATORPOS ? length_of(d, a, gear) : velocity_of(m, d, a, gear);
                 continue;
             }
             case SUBTREECOM:

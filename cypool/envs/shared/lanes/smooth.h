@@ -420,6 +420,17 @@ inline __attribute__((noinline)) void bias_forces(const Description& m, Group& d
     for (int k = 0; k < m.nv; ++k) d.bias[k] = dot6(d.cdof[k], force[m.dofs[k].body]);
 }
 
+CYPOOL_LANES_INLINE Real length_of(const Group& d, const Actuator& a, const Real& gear) {
+    return (a.tendon < 0 ? d.qpos[a.qpos] : d.tendon_length[a.tendon]) * gear;
+}
+CYPOOL_LANES_INLINE Real velocity_of(const Description& m, const Group& d, const Actuator& a, const Real& gear) {
+    if (a.tendon < 0) return gear * d.qvel[a.dof];
+    const Tendon& t = m.tendons[a.tendon];
+    Real moment[MAX_TENDON_JOINTS];
+    for (int j = 0; j < t.num_joints; ++j) moment[j] = t.jacobian[j] * gear;
+    return dot_sparse(moment, d.qvel, t.dofs, t.num_joints);
+}
+
 // mj_fwdActuation and mj_fwdAcceleration
 inline __attribute__((noinline)) void smooth_acceleration(const Description& m, Group& d) {
     for (int k = 0; k < m.nv; ++k) d.actuator[k] = d.actuator_damping[k] = all(0);
@@ -432,8 +443,8 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
         Real force = own_or(d, own, a.gain) * ctrl;
         if (a.is_affine)
             force = force
-                    + (own_or(d, own + 2, a.bias[0]) + own_or(d, own + 3, a.bias[1]) * (d.qpos[a.qpos] * gear)
-                       + own_or(d, own + 4, a.bias[2]) * (gear * d.qvel[a.dof]));
+                    + (own_or(d, own + 2, a.bias[0]) + own_or(d, own + 3, a.bias[1]) * length_of(d, a, gear)
+                       + own_or(d, own + 4, a.bias[2]) * velocity_of(m, d, a, gear));
         else
             force = force + all(0);  // of minus zero
         if (a.is_force_limited) {
@@ -441,6 +452,12 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
             force = clip(force, all(a.lowest_force), all(a.highest_force));
         }
         d.actuator_force[k] = force;
+        if (a.tendon >= 0) {
+            const Tendon& t = m.tendons[a.tendon];
+            for (int j = 0; j < t.num_joints; ++j)
+                d.actuator[t.dofs[j]] = d.actuator[t.dofs[j]] + (t.jacobian[j] * gear) * force;
+            continue;
+        }
         d.actuator[a.dof] = d.actuator[a.dof] + gear * force;
         if (!m.is_implicit_fast || !a.is_affine) continue;
         // mjd_actuator_vel
