@@ -254,6 +254,8 @@ class Writer:
         at = {"tendon": r.choice(self.tendons)} if self.tendons and r.random() < 0.5 else {
             "joint": r.choice(self.hinges)}
         given.update(at)
+        # at several joints, others are soon unstable
+        self.sometimes(given, "tendon" in at, gear=r.uniform(-2, 2))
         self.sometimes(given, 0.1, gear=self.numbers(6, -5, 5))
         self.sometimes(given, 0.7, ctrllimited="true", ctrlrange="-1 0.7")
         self.sometimes(given, 0.1, ctrllimited="true", ctrlrange=f"0.1 {r.uniform(0.1, 0.2)}")
@@ -265,9 +267,17 @@ class Writer:
             return self.element("damper", **at, ctrlrange="0 1")
         if r.random() < 0.3:
             gains = {"kp": r.uniform(0, 50), "kv": r.uniform(0, 3)} if r.random() < 0.7 else {"kv": r.uniform(0, 3)}
+            self.sometimes(gains, 0.2 * ("kp" in gains), timeconst=r.choice([0, 0.03]))
             return self.element("position" if "kp" in gains else "velocity", **gains, **given)
-        if r.random() < 0.1:
-            return self.element("general", biastype="affine", biasprm=self.numbers(3, -3, 3), **given)
+        if r.random() < 0.3:
+            given.update(dyntype=r.choice(["integrator", "filter", "filterexact"]))
+            given.update(dynprm=r.choice([0, 0.001, 0.03, 1]), gear=r.uniform(-5, 5))
+            self.sometimes(given, 0.5, actlimited="true", actrange=self.range(1))
+            self.sometimes(given, 0.3, actearly="true")
+            self.sometimes(given, 0.004, actdim=2)
+        if r.random() < 0.1 or "dyntype" in given:
+            return self.element("general", biastype=r.choice(["affine", "affine", "none"]),
+                                biasprm=self.numbers(3, -3, 3), **given)
         if r.random() < 0.1:
             return self.element("general", gainprm=f"{r.uniform(-3, 3)} 4 5", biasprm="1 2 3", dynprm="4 5 6", **given)
         return self.element("motor", **given)

@@ -206,7 +206,7 @@ def test_lanes_refuse_a_model_with_too_many_contacts_to_compare(tmp_path):
 
 def test_random_models_are_equal_or_refused():
     program = Path(__file__).parents[3] / "fuzz" / "fuzz_mujoco_lanes.py"
-    done = subprocess.run([sys.executable, program, "--cases", "50", "--steps", "30"], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, program, "--cases", "80", "--steps", "30"], capture_output=True, text=True,
                           timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(re.search(r"(\d+) equal$", done.stdout, re.MULTILINE)[1]) >= 10, done.stdout

@@ -98,6 +98,15 @@ PAIRS = ('<pair geom1="floor" geom2="foot0" condim="4" friction="1.2 0.3 0.1 0.0
 MOTORS = ('<motor tendon="pair" gear="3" {servo}/><motor name="all" tendon="all" gear="-2" {servo}/>'
           '<motor name="one" tendon="one" {servo}/>')
 OF_MOTORS = "".join(f'<actuator{kind} actuator="{name}"/>' for kind in ("pos", "vel", "frc") for name in ("all", "one"))
+
+
+def filters(more=""):
+    """Returns actuators with activations, and the servos."""
+    kinds = (("filter", 0.03), ("filterexact", 0.02), ("integrator", 1), ("filterexact", 0.2))
+    return SERVOS + "".join(f'<general joint="knee{k}" dyntype="{kind}" dynprm="{time}" gear="3" {more}/>'
+                            for k, (kind, time) in enumerate(kinds))
+
+
 FEATURES = {
     "servos": {},
     "force limits of actuators": {"servo": 'forcerange="-2 1.5"'},
@@ -107,6 +116,13 @@ FEATURES = {
     "bias of any kind": {"actuators": '<general joint="knee0" biastype="affine" gainprm="3" biasprm="0.4 -7 -0.2" '
                                       'gear="-2"/>' + SERVOS},
     "motors of tendons": {"actuators": MOTORS + SERVOS, "sensors": OF_MOTORS},
+    "activations": {"actuators": filters()},
+    "activations with limits": {"actuators": filters('actrange="-0.4 0.3"')},
+    "early activations": {"actuators": filters('actearly="true" actrange="-0.4 0.3" ctrlrange="-0.5 1.2" '
+                                               'forcerange="-2 1"')},
+    "activations of servos": {"actuators": SERVOS + '<position joint="knee0" kp="9" timeconst="0.04"/><intvelocity '
+                              'joint="hip1" kp="9" actrange="-0.3 0.3"/><general tendon="pair" biastype="none" '
+                              'dyntype="filter" dynprm="0.03" actearly="true"/>'},
     "motors of tendons with springs and limits": {
         "actuators": MOTORS + SERVOS, "sensors": OF_MOTORS, "servo": 'forcerange="-0.4 0.7" ctrlrange="-0.8 0.7"',
         "tendon": 'range="-0.2 0.3" stiffness="20"'},
@@ -203,6 +219,28 @@ def test_lanes_of_shapes_for_which_mujoco_has_no_memory_leave_the_error_to_mj_st
     assert "out of memory" in errors[0][1]
 
 
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"'])
+def test_activations_are_part_of_states(tmp_path, option):
+    path = robot(tmp_path, option=option, **FEATURES["early activations"])
+    batches = [Batch(path, 6, physics=physics) for physics in ("lanes", "mj_step")]
+    assert batches[0].stepped_by.startswith("lanes")
+    random = np.random.default_rng(0)
+    for batch in batches:
+        assert batch.act.shape == (6, 4)
+    for step in range(20):
+        ctrl, act = random.normal(size=batches[0].ctrl.shape), random.normal(size=(6, 4))
+        for batch in batches:
+            batch.ctrl[:] = ctrl
+            if step % 5 == 0:
+                batch.act[2:4] = act[2:4]
+            if step % 7 == 6:
+                batch.reset(np.arange(6) == step % 6)
+            batch.step(3)
+        for name in ("qpos", "qvel", "act", "act_dot", "actuator_force", "sensordata"):
+            assert np.array_equal(*(getattr(batch, name) for batch in batches)), name
+    assert batches[0].act.any()
+
+
 @pytest.mark.parametrize("timestep", [0.05, 0.5])
 @pytest.mark.parametrize("noise", [3, 10, 40])
 def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(tmp_path, timestep, noise):
@@ -229,7 +267,7 @@ def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(t
      'actuator "push" has a bias and acts on a tendon'),
     ({"actuators": SERVOS + '<motor tendon="one"/>', "tendon": 'actuatorfrcrange="-1 1"'},
      'tendon "one" limits the forces of its actuators'),
-    ({"actuators": SERVOS + '<position joint="knee0" timeconst="0.1"/>'}, "an actuator has an activation"),
+    ({"actuators": SERVOS + '<muscle name="push" joint="knee0" lengthrange="-1 1"/>'}, 'actuator "push" has a dyntype'),
     ({"actuators": SERVOS + '<general joint="knee0" gaintype="affine"/>'}, "actuator 12 has a gaintype"),
     ({"floor": 'type="plane" size="9 9 9" solref="-100 -10"'}, 'geom "floor" has a solref that is not'),
     ({"floor": 'type="plane" size="9 9 9" gap="0.1"'}, 'geom "floor" and geom "trunk" have a gap'),

@@ -163,7 +163,10 @@ ELEMENTS = {
         ("motor", ""), ("position", 'kp="3"'), ("velocity", 'kv="3"'), ("intvelocity", 'kp="1" actrange="-1 1"'),
         ("damper", 'ctrlrange="0 1"'), ("cylinder", ""), ("muscle", 'lengthrange="-1 1"'), ("pid", 'kp="1"'),
         ("dcmotor", 'motorconst="1" resistance="1"')) for at in ('joint="first"', 'tendon="string"')] + [
-            '<adhesion body="root" ctrlrange="0 1"/>'],
+        f'<general {at} dyntype="{kind}" dynprm="{time}" {more}/>' for at in ('joint="first"', 'tendon="string"')
+        for kind in ("filter", "filterexact", "integrator") for time in (0, 0.1)
+        for more in ("", 'actrange="-0.1 0.2" gear="-2"', 'actearly="true" actrange="-0.1 0.2"')] + [
+            '<general joint="second" dyntype="filter" actdim="2"/>', '<adhesion body="root" ctrlrange="0 1"/>'],
     "sensor": ['<touch site="other"/>', '<subtreelinvel body="hand"/>', '<gyro site="other"/>', '<clock/>',
                '<framepos objtype="body" objname="hand" reftype="site" refname="other"/>',
                '<rangefinder site="other"/>', '<accelerometer site="other"/>', '<gyro site="other" cutoff="0.1"/>',

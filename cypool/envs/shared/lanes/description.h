@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <stdexcept>
@@ -65,6 +66,7 @@ enum Disabled {
 enum Enabled { ENERGY = 1 << 1, INVDISCRETE = 1 << 3 };
 enum { AFFINE = 1 };  // the kind of an actuator's bias
 enum Transmission { AT_JOINT = 0, AT_TENDON = 3 };
+enum Dynamics { NO_DYNAMICS, INTEGRATOR, FILTER, FILTEREXACT };
 enum Sensing {
     TOUCH,
     ACCELEROMETER,
@@ -154,6 +156,10 @@ struct Actuator {
     int tendon;  // -1: it is at a joint
     bool is_limited, is_affine, is_force_limited;
     double gear, gain, low, high, bias[3], lowest_force, highest_force;
+    int act, dynamics;  // its activation; -1: none
+    bool is_act_limited, is_early;
+    double lowest_act, highest_act;
+    double time, share;  // of a filter, and how far one step of an exact one goes
 };
 // the length is a sum of positions of joints
 struct Tendon {
@@ -234,7 +240,7 @@ struct Island {
 };
 
 struct Description : Island {
-    int nq, nu, num_sensed, num_bodies, num_joints, num_geoms, num_sites, num_tendons, num_pairs = 0;
+    int nq, nu, num_acts, num_sensed, num_bodies, num_joints, num_geoms, num_sites, num_tendons, num_pairs = 0;
     int num_actuators, num_own, num_mocap, num_equality_rows, max_rows;
     double timestep, collision_tolerance;
     bool has_bounds;    // MuJoCo's functions have memory for any shapes: those whose boxes are apart need no call
@@ -447,6 +453,11 @@ private:
             if (each.name == name) return at<T>(m_->raw, {each.offset, 0});
         throw std::invalid_argument(std::string("this MuJoCo has no ") + name);
     }
+    int columns(const char* name) const {
+        for (const ArrayField& each : library().model)
+            if (each.name == name) return static_cast<int>(columns_of(m_, each));
+        throw std::invalid_argument(std::string("this MuJoCo has no ") + name);
+    }
     int64_t size(const char* name) const {
         const Place* const place = library().size(name);
         if (!place) throw std::invalid_argument(std::string("this MuJoCo has no ") + name);
@@ -508,7 +519,6 @@ private:
         refuse_if(m_->narena < 1 << 20, "the model has less than 1 MiB of memory for its arena");
         refuse_if(size("nplugin") != 0, "the model has plugins");
         refuse_if(size("nflex") != 0, "the model has flexes");
-        refuse_if(size("na") != 0, "an actuator has an activation (na is not zero)");
         refuse_if(size("nhistory") != 0, "an actuator or a sensor has a delay or an interval");
         refuse_any<double>("geom_adhesion", m_->ngeom);
         refuse_any<double>("pair_adhesion", size("npair"));
@@ -551,6 +561,7 @@ private:
         o.nq = static_cast<int>(m_->nq);
         o.nv = static_cast<int>(m_->nv);
         o.nu = static_cast<int>(m_->nu);
+        o.num_acts = static_cast<int>(m_->na);
         o.num_mocap = static_cast<int>(m_->nmocap);
         o.num_sensed = static_cast<int>(m_->nsensordata);
         o.num_bodies = static_cast<int>(m_->nbody);
@@ -711,7 +722,11 @@ private:
             const int transmission = array<int>("actuator_trntype")[k], acts_on = m_->actuator_trnid[2 * k];
             refuse_if(transmission != AT_JOINT && transmission != AT_TENDON, ACTUATORS, k,
                       "does not act on a joint or tendon");
-            refuse_if(array<int>("actuator_dyntype")[k] != 0, ACTUATORS, k, "has a dyntype");
+            const int dynamics = array<int>("actuator_dyntype")[k];
+            refuse_if(dynamics > FILTEREXACT, ACTUATORS, k,
+                      "has a dyntype other than none, integrator, filter and filterexact");
+            refuse_if(array<int>("actuator_actnum")[k] != (dynamics != NO_DYNAMICS), ACTUATORS, k,
+                      "has several activations");
             refuse_if(array<int>("actuator_gaintype")[k] != 0, ACTUATORS, k, "has a gaintype other than fixed");
             const int bias_type = array<int>("actuator_biastype")[k];
             refuse_if(bias_type != 0 && bias_type != AFFINE, ACTUATORS, k, "has a biastype other than none and affine");
@@ -739,6 +754,13 @@ private:
             std::copy_n(array<double>("actuator_biasprm") + library().mjNGAIN * k, 3, a.bias);
             a.lowest_force = array<double>("actuator_forcerange")[2 * k];
             a.highest_force = array<double>("actuator_forcerange")[2 * k + 1];
+            a.act = array<int>("actuator_actadr")[k], a.dynamics = dynamics;
+            a.is_act_limited = array<unsigned char>("actuator_actlimited")[k];
+            a.is_early = array<unsigned char>("actuator_actearly")[k];
+            a.lowest_act = array<double>("actuator_actrange")[2 * k];
+            a.highest_act = array<double>("actuator_actrange")[2 * k + 1];
+            a.time = std::max(mjMINVAL, array<double>("actuator_dynprm")[columns("actuator_dynprm") * k]);
+            a.share = 1 - std::exp(-m_->opt.timestep / a.time);
         }
     }
 

@@ -107,6 +107,7 @@ public:
         const auto begin = [&](mjData* d) {
             for (int k = 0; k < m_->nq; ++k) d->qpos[k] += random.draw(noise);
             for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(noise);
+            for (int k = 0; k < m_->na; ++k) d->act[k] += random.draw(noise);
         };
         std::string differing;
         for (const int count : compared_)
@@ -126,6 +127,7 @@ public:
                 const std::vector<double>& pose = poses[next++ % poses.size()];
                 std::copy(pose.begin(), pose.end(), d->qpos);
                 for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(0.5);
+                for (int k = 0; k < m_->na; ++k) d->act[k] += random.draw(10);
             };
             const int steps = static_cast<int>(poses.size()) / count + 1;
             if (differing.empty()) differing = compare_from(begin, count, steps, 1, random, 10, false, 1);

@@ -7,12 +7,9 @@ inline void Describer::equalities(Description& o) const {
     o.num_equality_rows = 0;
     if (disabled_ & (NO_EQUALITY | NO_CONSTRAINT)) return;
     const auto* const data = array<double>("eq_data");
-    size_t columns = 0;
-    for (const ArrayField& each : library().model)
-        if (each.name == "eq_data") columns = columns_of(m_, each);
     for (int k = 0; k < static_cast<int>(size("neq")); ++k) {
         if (!array<unsigned char>("eq_active0")[k]) continue;
-        const double* const numbers = data + static_cast<int>(columns) * k;
+        const double* const numbers = data + columns("eq_data") * k;
         Equality e = {};
         e.type = array<int>("eq_type")[k];
         refuse_if(e.type > TENDONS, EQUALITIES, k, "constrains flexes");

@@ -69,7 +69,7 @@ struct Active {
 
 // of a model's sizes, one array after another
 struct State {
-    double *qpos, *qvel, *warmstart;
+    double *qpos, *qvel, *warmstart, *act;
 };
 
 // Where mj_step has taken all of an environment's steps lately, lanes are only tried now and then.
@@ -127,7 +127,7 @@ public:
         numbers_.resize(static_cast<size_t>(4 * state_size() + 2 * num_inputs()));
         double* next = numbers_.data();
         for (State* each : {&state, &result, &next_last, &last_}) {
-            *each = {next, next + m->nq, next + m->nq + m->nv};
+            *each = {next, next + m->nq, next + m->nq + m->nv, next + m->nq + 2 * m->nv};
             next += state_size();
         }
         ctrl = next, last_ctrl_ = next + num_inputs();
@@ -291,6 +291,7 @@ private:
         compare("qpos", same(other.result.qpos, d_->qpos, m_->nq));
         compare("qvel", same(other.result.qvel, d_->qvel, m_->nv));
         compare("qacc_warmstart", same(other.result.warmstart, warmstart_, m_->nv));
+        compare("act", same(other.result.act, d_->act, m_->na));
         const double* const values = other.values_.data();
         for (int output = 0; output < SENSED_MOTION; ++output) {
             const View& view = views_[output];
@@ -321,7 +322,7 @@ private:
         return same(inputs, d_->ctrl, m_->nu) && same(inputs + m_->nu, d_->mocap_pos, 3 * m_->nmocap)
                && same(inputs + m_->nu + 3 * m_->nmocap, d_->mocap_quat, 4 * m_->nmocap);
     }
-    int64_t state_size() const { return m_->nq + 2 * m_->nv; }
+    int64_t state_size() const { return m_->nq + 2 * m_->nv + m_->na; }
     static Output output_of(const Sensor& s) { return is_of_forces(s.type) ? SENSED_FORCES : SENSED_MOTION; }
     static void copy(double* to, const double* from, int64_t n) { std::copy_n(from, n, to); }
     static bool same(const double* a, const double* b, int64_t n) {
@@ -332,15 +333,17 @@ private:
         copy(s.qpos, d_->qpos, m_->nq);
         copy(s.qvel, d_->qvel, m_->nv);
         copy(s.warmstart, warmstart_, m_->nv);
+        copy(s.act, d_->act, m_->na);
     }
     void put(const State& s) {
         copy(d_->qpos, s.qpos, m_->nq);
         copy(d_->qvel, s.qvel, m_->nv);
         copy(warmstart_, s.warmstart, m_->nv);
+        copy(d_->act, s.act, m_->na);
     }
     bool is_now(const State& s) const {
-        return same(s.qpos, d_->qpos, m_->nq) && same(s.qvel, d_->qvel, m_->nv)
-               && same(s.warmstart, warmstart_, m_->nv);
+        return same(s.qpos, d_->qpos, m_->nq) && same(s.qvel, d_->qvel, m_->nv) && same(s.warmstart, warmstart_, m_->nv)
+               && same(s.act, d_->act, m_->na);
     }
 
     const mjModel* m_;

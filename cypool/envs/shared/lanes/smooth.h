@@ -431,6 +431,29 @@ CYPOOL_LANES_INLINE Real velocity_of(const Description& m, const Group& d, const
     return dot_sparse(moment, d.qvel, t.dofs, t.num_joints);
 }
 
+// mj_nextActivation
+CYPOOL_LANES_INLINE Real next_act(const Description& m, Group& d, int actuator, const Real& speed) {
+    const Actuator& a = m.actuators[actuator];
+    Real act = d.act[a.act] + (a.dynamics == FILTEREXACT ? speed * a.time * a.share : speed * m.timestep);
+    if (a.is_act_limited) {
+        note_clip(d, d.coverage->actuator(actuator), act, a.lowest_act, a.highest_act, ACT_LOW, ACT_HIGH);
+        act = clip(act, all(a.lowest_act), all(a.highest_act));
+    }
+    return act;
+}
+// Returns what a gain multiplies, and finds how fast it changes.
+CYPOOL_LANES_INLINE Real activate(const Description& m, Group& d, int actuator, const Real& ctrl) {
+    const Actuator& a = m.actuators[actuator];
+    const Real speed = a.dynamics == INTEGRATOR ? ctrl : (ctrl - d.act[a.act]) / a.time;
+    d.act_dot[a.act] = speed;
+    return a.is_early ? next_act(m, d, actuator, speed) : d.act[a.act];
+}
+// of mj_advance
+CYPOOL_LANES_INLINE void integrate_activations(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_actuators; ++k)
+        if (const int act = m.actuators[k].act; act >= 0) d.act[act] = next_act(m, d, k, d.act_dot[act]);
+}
+
 // mj_fwdActuation and mj_fwdAcceleration
 inline __attribute__((noinline)) void smooth_acceleration(const Description& m, Group& d) {
     for (int k = 0; k < m.nv; ++k) d.actuator[k] = d.actuator_damping[k] = all(0);
@@ -440,7 +463,7 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
         if (a.is_limited) ctrl = clip(ctrl, all(a.low), all(a.high));
         const int own = m.own_of_actuator(k);
         const Real gear = own_or(d, own + 1, a.gear);
-        Real force = own_or(d, own, a.gain) * ctrl;
+        Real force = own_or(d, own, a.gain) * (a.act < 0 ? ctrl : activate(m, d, k, ctrl));
         if (a.is_affine)
             force = force
                     + (own_or(d, own + 2, a.bias[0]) + own_or(d, own + 3, a.bias[1]) * length_of(d, a, gear)
