@@ -31,7 +31,9 @@ IDS = [f"{name}-v{version}" for name in (
     "HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid", "HumanoidStandup", "InvertedPendulum",
     "InvertedDoublePendulum", "Reacher", "Pusher") for version in (4, 5)]
 TASKS = [pytest.param(f"dm_control/{task}-v0", marks=pytest.mark.families("dm_control"))
-         for task in ("cheetah-run", "walker-run", "hopper-hop", "humanoid-walk", "humanoid-run_pure_state")]
+         for task in ("cheetah-run", "walker-run", "hopper-hop", "humanoid-walk", "humanoid-run_pure_state",
+                      "acrobot-swingup", "cartpole-three_poles", "pendulum-swingup", "point_mass-easy", "quadruped-run",
+                      "reacher-hard", "stacker-stack_2")]
 MAZES = [pytest.param(f"AntMaze_{name}", marks=pytest.mark.families("robotics"))
          for name in ("UMaze-v5", "Large-v4", "Medium-v3")]
 # by ids: MuJoCo's steps in one of ours, and how many thousands of them are compared; ten millions in sum
@@ -40,6 +42,7 @@ LONG = {"HalfCheetah-v5": (5, 2000), "HalfCheetah-v4": (5, 500), "Hopper-v5": (4
         "HumanoidStandup-v5": (5, 200), "InvertedPendulum-v5": (2, 1000), "InvertedDoublePendulum-v5": (5, 1000),
         "dm_control/cheetah-run-v0": (1, 1000), "dm_control/walker-run-v0": (10, 800),
         "dm_control/hopper-hop-v0": (4, 300), "dm_control/humanoid-walk-v0": (5, 200),
+        "dm_control/quadruped-run-v0": (4, 200), "dm_control/acrobot-swingup-v0": (1, 300),
         "AntMaze_UMaze-v5": (5, 300), "AntMaze_Large-v4": (5, 200)}
 # a body that floats, spheres and capsules that touch each other and a plane
 SPIDER = """

@@ -401,6 +401,7 @@ private:
     static const Real* output_of(const Group& d, int output) {
         switch (output) {
             case XPOS: return d.xpos[0];
+            case XQUAT: return d.xquat[0];
             case XMAT: return d.xmat[0];
             case SENSED_MOTION:
             case SENSED_FORCES: return d.sensed;

@@ -17,6 +17,7 @@ namespace cypool::lanes {
 // Arrays of mjData that an environment may read after a step, next to positions and velocities of joints.
 enum Output {
     XPOS,
+    XQUAT,
     XMAT,
     XIPOS,
     CINERT,
@@ -39,6 +40,7 @@ struct OutputArray {
 };
 inline constexpr OutputArray OUTPUTS[NUM_OUTPUTS] = {
     {"xpos", &mjModel::nbody, 3},
+    {"xquat", &mjModel::nbody, 4},
     {"xmat", &mjModel::nbody, 9},
     {"xipos", &mjModel::nbody, 3},
     {"cinert", &mjModel::nbody, 10},

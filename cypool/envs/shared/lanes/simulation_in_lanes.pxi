@@ -11,7 +11,7 @@ from cypool.env cimport Rows
 from cypool.envs.shared.mujoco.mujoco_common cimport Simulation
 from cypool.envs.shared.lanes.record cimport (ACTUATOR_FORCE, CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, QFRC_CONSTRAINT,
                                               SENSED_FORCES, SENSED_MOTION, SITE_XPOS, TEN_LENGTH, TEN_VELOCITY,
-                                              XIPOS, XMAT, XPOS, Record)
+                                              XIPOS, XMAT, XPOS, XQUAT, Record)
 
 cdef enum:
     MANY = 64                            # environments that lanes step at once
@@ -19,8 +19,8 @@ cdef enum:
 
 
 # fields of mjData that lanes write, next to positions and velocities of joints
-FIELDS = {"xpos": 1 << XPOS, "xmat": 1 << XMAT, "xipos": 1 << XIPOS, "cinert": 1 << CINERT, "cvel": 1 << CVEL,
-          "cfrc_ext": 1 << CFRC_EXT, "qfrc_actuator": 1 << QFRC_ACTUATOR, "qfrc_constraint": 1 << QFRC_CONSTRAINT,
+FIELDS = {"xpos": 1 << XPOS, "xquat": 1 << XQUAT, "xmat": 1 << XMAT, "xipos": 1 << XIPOS, "cinert": 1 << CINERT,
+          "cvel": 1 << CVEL, "cfrc_ext": 1 << CFRC_EXT, "qfrc_actuator": 1 << QFRC_ACTUATOR, "qfrc_constraint": 1 << QFRC_CONSTRAINT,
           "site_xpos": 1 << SITE_XPOS, "ten_length": 1 << TEN_LENGTH, "ten_velocity": 1 << TEN_VELOCITY,
           "actuator_force": 1 << ACTUATOR_FORCE,
           "sensordata": 1 << SENSED_MOTION | 1 << SENSED_FORCES}
