@@ -241,6 +241,24 @@ def test_activations_are_part_of_states(tmp_path, option):
     assert batches[0].act.any()
 
 
+def test_gears_and_gains_of_motors_at_tendons_and_with_activations_may_differ(tmp_path):
+    path = robot(tmp_path, actuators=MOTORS + filters('actearly="true"'), sensors=OF_MOTORS)
+    batches = [Batch(path, 6, physics=physics) for physics in ("lanes", "mj_step")]
+    random = np.random.default_rng(0)
+    for name in ("actuator_gear", "actuator_gainprm", "actuator_biasprm"):
+        scale = random.uniform(0.8, 1.2, (6, 1, 1))
+        for batch in batches:
+            batch.expand(name)[:] *= scale
+    for _ in range(10):
+        ctrl = random.normal(size=batches[0].ctrl.shape)
+        for batch in batches:
+            batch.ctrl[:] = ctrl
+            batch.step(2)
+        for name in ("qpos", "qvel", "act", "actuator_force", "sensordata"):
+            assert np.array_equal(*(getattr(batch, name) for batch in batches)), name
+    assert batches[0].stepped_by == "lanes"
+
+
 @pytest.mark.parametrize("timestep", [0.05, 0.5])
 @pytest.mark.parametrize("noise", [3, 10, 40])
 def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(tmp_path, timestep, noise):
