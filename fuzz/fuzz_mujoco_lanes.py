@@ -186,7 +186,7 @@ class Writer:
         place = f"{self.num_bodies % 3 * 0.2} 0 {self.lengths(1, 0, 1)}"
         given = {"name": name, "pos": self.lengths(3, -0.3, 0.3) if depth > 1 else place}
         self.sometimes(given, 0.3, euler=self.numbers(3, -1, 1))
-        self.sometimes(given, 0.1, gravcomp=r.uniform(-1, 2))
+        self.sometimes(given, 0.1, gravcomp=r.uniform(-0.1, 2))
         return self.element("body", parts, **given)
 
     def thing(self):
@@ -224,7 +224,7 @@ class Writer:
             self.sometimes(given, 0.1, actuatorfrclimited="true", actuatorfrcrange=self.range(2))
             self.sometimes(given, 0.1, actuatorgravcomp="true")
             self.sometimes(given, 0.001, stiffness="1 2 3")
-        self.sometimes(given, 0.4, damping=r.uniform(-0.1, 3))
+        self.sometimes(given, 0.4, damping=r.uniform(-0.03, 3))
         self.sometimes(given, 0.4, armature=r.uniform(0, 0.5))
         self.sometimes(given, 0.3, pos=self.lengths(3, -0.1, 0.1))
         self.sometimes(given, 0.1, margin=r.uniform(-0.05, 0.1))

@@ -382,6 +382,7 @@ private:
         switch (output) {
             case XPOS: return d.xpos[0];
             case XMAT: return d.xmat[0];
+            case XQUAT: return d.xquat[0];
             case SENSED_MOTION:
             case SENSED_FORCES: return d.sensed;
             case XIPOS: return d.xipos[0];

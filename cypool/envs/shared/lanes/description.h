@@ -29,7 +29,7 @@ enum Most {
     MAX_SITES = 128,
     MAX_TENDONS = 64,
     MAX_TENDON_JOINTS = 8,
-    MAX_PAIRS = 1024,
+    MAX_PAIRS = 4096,
     MAX_ROWS = 320,      // of constraints
     MAX_DUAL_ROWS = 160  // of those that PGS solves
 };
@@ -169,6 +169,7 @@ struct Anchor {
     int body, frame;
     bool is_body, is_fixed;  // it is the body itself; nothing moves it
     double pos[3], quat[4];
+    int own;  // where its place is among the numbers in which environments may differ; -1: nowhere
 };
 struct Site : Anchor {
     int shape;
@@ -258,11 +259,12 @@ struct Description : Island {
     std::vector<Equality> equalities;
 
     // Where the numbers are in which environments may differ: one of gravity for each axis; mass, inverse and mass of
-    // the subtree, and inertia; armature and damping; stiffness and inverse weight of the limit; gain, gear and bias;
-    // R and force of friction; inverse weight of the limit of a tendon; both of an equality constraint. Then come those
-    // of pairs.
-    int own_of_body(int body) const { return 3 + 9 * body; }
-    int own_of_dof(int dof) const { return own_of_body(num_bodies) + 2 * dof; }
+    // the subtree, inertia, place and rotation; places of sites; armature and damping; stiffness and inverse weight of
+    // the limit; gain, gear and bias; R and force of friction; inverse weight of the limit of a tendon; both of an
+    // equality constraint. Then come places of geoms of sensors, and those of pairs.
+    int own_of_body(int body) const { return 3 + 13 * body; }
+    int own_of_site(int site) const { return own_of_body(num_bodies) + 3 * site; }
+    int own_of_dof(int dof) const { return own_of_site(num_sites) + 2 * dof; }
     int own_of_joint(int joint) const { return own_of_dof(nv) + 2 * joint; }
     int own_of_actuator(int actuator) const { return own_of_joint(num_joints) + 5 * actuator; }
     int own_of_friction(int row) const { return own_of_actuator(nu) + 2 * row; }
@@ -271,10 +273,11 @@ struct Description : Island {
 };
 
 // fields of a model from which these numbers come, and others that lanes do not read
-inline constexpr const char* VARIED[] = {
-    "opt.gravity",   "body_pos",         "body_mass",        "body_inertia",  "body_subtreemass",  "body_invweight0",
-    "dof_armature",  "dof_damping",      "dof_frictionloss", "jnt_stiffness", "dof_invweight0",    "geom_friction",
-    "pair_friction", "actuator_gainprm", "actuator_biasprm", "actuator_gear", "tendon_invweight0", "dof_M0"};
+inline constexpr const char* VARIED[] = {"opt.gravity",      "body_pos",      "body_quat",         "site_pos",
+                                         "body_mass",        "body_inertia",  "body_subtreemass",  "body_invweight0",
+                                         "dof_armature",     "dof_damping",   "dof_frictionloss",  "jnt_stiffness",
+                                         "dof_invweight0",   "geom_friction", "pair_friction",     "actuator_gainprm",
+                                         "actuator_biasprm", "actuator_gear", "tendon_invweight0", "dof_M0"};
 inline constexpr const char* UNREAD[] = {
     "dof_length",    "actuator_acc0", "actuator_length0", "cam_poscom0",   "cam_pos0",       "cam_mat0",
     "light_poscom0", "light_pos0",    "light_dir0",       "cam_pos",       "cam_quat",       "cam_fovy",
@@ -345,16 +348,17 @@ public:
         o.is_general = o.has_islands || o.is_elliptic || o.impratio != 1 || !o.equalities.empty();
     }
 
-    // Writes the numbers in which the model of one environment differs from the one that is described. `reads_sites`:
-    // whether the environment reads where they are. Throws std::invalid_argument: why mj_step has to step it.
-    void describe_own(const Description& o, const mjModel* described, bool reads_sites,
-                      std::vector<double>& own) const {
-        reads_sites |= std::any_of(o.equalities.begin(), o.equalities.end(), [](const auto& e) { return e.has_sites; });
+    // Writes the numbers in which the model of one environment differs from the one that is described. Throws
+    // std::invalid_argument: why mj_step has to step it.
+    void describe_own(const Description& o, const mjModel* described, std::vector<double>& own) const {
+        const bool holds_sites =
+            std::any_of(o.equalities.begin(), o.equalities.end(), [](const auto& e) { return e.has_sites; });
         for (const ArrayField& each : library().model) {
             const Place place{each.offset, 0};
             const void *mine = at<const void*>(m_->raw, place), *others = at<const void*>(described->raw, place);
             if (each.is_option) mine = &at<char>(m_->raw, place), others = &at<char>(described->raw, place);
-            if (mine == others || may_vary(each.name) || (each.name == "site_pos" && !reads_sites)) continue;
+            if (mine == others || (may_vary(each.name) && (each.name != "site_pos" || !holds_sites))) continue;
+            if (is_unread(o, each.name, described)) continue;
             const size_t bytes = rows_of(m_, each) * columns_of(m_, each) * static_cast<size_t>(each.item_bytes);
             if (std::memcmp(mine, others, bytes)) throw std::invalid_argument(each.name + " varies");
         }
@@ -370,7 +374,9 @@ public:
             *next++ = m_->body_subtreemass[k];
             next = std::copy_n(inertia + 3 * k, 3, next);
             next = std::copy_n(m_->body_pos + 3 * k, 3, next);
+            next = std::copy_n(m_->body_quat + 4 * k, 4, next);
         }
+        next = std::copy_n(array<double>("site_pos"), 3 * o.num_sites, next);
         const auto* const armature = array<double>("dof_armature");
         const auto* const simple_inertia = array<double>("dof_M0");
         const auto* const dof_weight = array<double>("dof_invweight0");
@@ -410,6 +416,10 @@ public:
             inverse_weights(e);
             next = std::copy_n(e.inverse_weights, 2, next);
         }
+        for (const Sensor& s : o.sensors)
+            for (int side = 0; side < 2; ++side)
+                if (const int geom = sensed_geom(s, side); geom >= 0)
+                    next = std::copy_n(m_->geom_pos + 3 * geom, 3, next);
         for (Pair p : o.pairs) {
             set_friction(p);
             *next++ = p.impedance.inverse_weight;
@@ -426,6 +436,24 @@ public:
     }
 
 private:
+    // Whether what lanes read of an array, which environments may write to, is that of another model.
+    bool is_unread(const Description& o, const std::string& name, const mjModel* other) const {
+        const auto is_same = [&](const char* array_name, int number) {
+            const double* const others = array_of<double>(other->raw, library().model, array_name);
+            return !std::memcmp(array<double>(array_name) + 3 * number, others + 3 * number, 3 * sizeof(double));
+        };
+        if (name == "site_size")
+            return std::all_of(o.sensors.begin(), o.sensors.end(),
+                               [&](const Sensor& s) { return s.type != TOUCH || is_same("site_size", s.object); });
+        if (name != "geom_pos") return false;
+        return std::all_of(o.pairs.begin(), o.pairs.end(), [&](const Pair& p) {
+            bool is_unread = is_same("geom_pos", p.geom1);
+            for (int k = 0; k < std::max(1, p.num_boxes); ++k)
+                is_unread &=
+                    is_same("geom_pos", p.num_boxes ? o.boxes[static_cast<size_t>(p.first_box + k)].geom : p.geom2);
+            return is_unread;
+        });
+    }
     // kinds of elements, and where the model has their names
     struct Kind {
         const char *word, *places;
@@ -792,6 +820,7 @@ private:
     // `number`: below zero, there is none
     Anchor anchor(const Description& o, int type, int number) const {
         Anchor a = {};
+        a.own = -1;
         if (number < 0) return a;
         const auto take = [&](const char* body, const char* frame, const char* pos, const char* quat) {
             a.body = body ? array<int>(body)[number] : number;
@@ -800,7 +829,7 @@ private:
             copy(a.quat, array<double>(quat), number);
         };
         if (type == SITE)
-            take("site_bodyid", "site_sameframe", "site_pos", "site_quat");
+            take("site_bodyid", "site_sameframe", "site_pos", "site_quat"), a.own = o.own_of_site(number);
         else if (type == GEOM)
             take("geom_bodyid", "geom_sameframe", "geom_pos", "geom_quat");
         else {
@@ -809,6 +838,13 @@ private:
         }
         a.is_fixed = o.bodies[a.body].is_fixed;
         return a;
+    }
+
+    // the geom of which a sensor senses the frame, or to which it refers; -1: none
+    static int sensed_geom(const Sensor& s, int side) {
+        if (s.type < FRAMEPOS || s.type > FRAMEANGACC) return -1;
+        if (side) return s.reference_type == GEOM ? s.reference : -1;
+        return s.object_type == GEOM ? s.object : -1;
     }
 
     void sensors(Description& o) const {
@@ -879,6 +915,10 @@ private:
 
     void pairs(Description& o) const {
         o.num_own = o.own_of_equality(static_cast<int>(o.equalities.size()));
+        for (size_t k = 0; k < o.sensors.size(); ++k)
+            for (int side = 0; side < 2; ++side)
+                if (Anchor& a = o.anchors[k][static_cast<size_t>(side)]; sensed_geom(o.sensors[k], side) >= 0)
+                    a.own = o.num_own, o.num_own += 3;
         if (disabled_ & (NO_CONTACT | NO_CONSTRAINT)) return;
         const auto* const first = array<int>("body_geomadr");
         const auto* const count = array<int>("body_geomnum");
@@ -1044,8 +1084,6 @@ private:
         double translation = 0;
         translation += weight_[2 * p.body1];
         translation += weight_[2 * p.body2];
-        // the rows are no more than errors of rounding, and MuJoCo leaves out those that are zero
-        refuse_if(translation < mjMINVAL, p, "may touch, but their contact moves nothing; <exclude> can rule it out");
         const double first = p.friction[0];
         const bool is_normal = p.condim == 1 || option<int>("opt.cone") != 0;
         p.impedance.inverse_weight = is_normal ? translation : translation + first * first * translation;

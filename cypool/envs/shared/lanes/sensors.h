@@ -7,7 +7,10 @@
 namespace cypool::lanes::CYPOOL_LANES {
 
 inline __attribute__((noinline)) void place_anchor(Group& d, const Anchor& a, Real* pos, Real* matrix) {
-    place_frame(d, a.body, a.pos, a.quat, a.frame, pos, matrix);
+    if (d.has_own && a.own >= 0)
+        place_frame(d, a.body, d.own + a.own, a.quat, a.frame, pos, matrix);
+    else
+        place_frame(d, a.body, a.pos, a.quat, a.frame, pos, matrix);
 }
 CYPOOL_LANES_INLINE void turn_of(const Group& d, const Anchor& a, Real* quat) {
     if (a.is_body)
