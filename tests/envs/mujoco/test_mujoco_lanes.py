@@ -29,9 +29,10 @@ ROBOTS = ["half_cheetah.xml", "hopper.xml", "walker2d.xml", "walker2d_v5.xml", "
           "humanoidstandup.xml", "inverted_pendulum.xml", "inverted_double_pendulum.xml"]
 IDS = [f"{name}-v{version}" for name in (
     "HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid", "HumanoidStandup", "InvertedPendulum",
-    "InvertedDoublePendulum", "Reacher", "Pusher") for version in (4, 5)]
+    "InvertedDoublePendulum", "Reacher", "Pusher", "Swimmer") for version in (4, 5)]
 TASKS = [pytest.param(f"dm_control/{task}-v0", marks=pytest.mark.families("dm_control"))
-         for task in ("cheetah-run", "walker-run", "hopper-hop", "humanoid-walk", "humanoid-run_pure_state")]
+         for task in ("cheetah-run", "walker-run", "hopper-hop", "humanoid-walk", "humanoid-run_pure_state",
+                      "finger-spin", "finger-turn_hard", "swimmer-swimmer6")]
 MAZES = [pytest.param(f"AntMaze_{name}", marks=pytest.mark.families("robotics"))
          for name in ("UMaze-v5", "Large-v4", "Medium-v3")]
 # by ids: MuJoCo's steps in one of ours, and how many thousands of them are compared; ten millions in sum
@@ -153,7 +154,8 @@ def test_lanes_of_a_robot_between_walls_have_the_bits_of_mj_step(tmp_path, condi
 
 
 @pytest.mark.parametrize(("option", "reason"), [
-    ('density="1.2"', "fluid"), ('cone="elliptic" solver="PGS"', "cone"), ('solver="CG"', "solver"),
+    ('density="1.2" integrator="implicitfast"', "fluid"),
+    ('cone="elliptic" solver="PGS"', "cone"), ('solver="CG"', "solver"),
     ('integrator="implicit"', "integrator"), ('jacobian="sparse"', "sparse"),
 ])
 def test_lanes_refuse_a_model_outside_of_their_class(tmp_path, option, reason):

@@ -11,6 +11,7 @@
 #include "cypool/envs/shared/lanes/lanes.h"
 #include "cypool/envs/shared/lanes/spatial.h"
 #include "cypool/envs/shared/lanes/group.h"
+#include "cypool/envs/shared/lanes/fluid.h"
 #include "cypool/envs/shared/lanes/smooth.h"
 #include "cypool/envs/shared/lanes/equality.h"
 #include "cypool/envs/shared/lanes/constraint.h"

@@ -125,7 +125,7 @@ struct Body {
     bool is_fixed, is_massless;  // nothing moves it; it and what it carries weigh nothing
     double mass, inverse_subtree_mass, subtree_mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
     double gravcomp;
-    Dofs dofs;  // that move it, where it has gravcomp
+    Dofs dofs;  // that move it
 };
 struct Joint {
     int type, qpos, dof;
@@ -245,6 +245,9 @@ struct Description : Island {
     // that are compiled without them.
     bool is_general;
     double impratio;
+    bool has_fluid;
+    double density, viscosity;
+    std::array<double, 3> wind;
     Body bodies[MAX_BODIES];
     std::vector<int> roots;  // bodies that the world carries
     Joint joints[MAX_JOINTS];
@@ -338,6 +341,7 @@ public:
         joints(o);
         dofs(o);
         gravcomp(o);
+        fluid(o);
         actuators(o);
         sites(o);
         tendons(o);
@@ -539,8 +543,6 @@ private:
         refuse_any<double>("geom_adhesion", m_->ngeom);
         refuse_any<double>("pair_adhesion", size("npair"));
         refuse_any<double>("geom_surfacevel", 6 * m_->ngeom);
-        refuse_if(option<double>("opt.density") != 0 || option<double>("opt.viscosity") != 0,
-                  "the model is in a fluid: density or viscosity is not zero");
         // without islands, sums have another order
         refuse_if(disabled_ & NO_ISLAND, "the flag island is disabled");
         refuse_if(disabled_ & NO_SENSOR && size("nsensor") != 0, "the flag sensor is disabled");
@@ -636,9 +638,23 @@ private:
         for (int k = 0; k < o.num_bodies; ++k) {
             o.bodies[k].gravcomp = array<double>("body_gravcomp")[k];
             refuse_if(o.bodies[k].gravcomp < 0, BODIES, k, "has a negative gravcomp");
-            o.bodies[k].dofs = moving(o, k);
             o.has_gravcomp |= o.bodies[k].gravcomp != 0;
         }
+    }
+
+    void fluid(Description& o) const {
+        o.density = option<double>("opt.density"), o.viscosity = option<double>("opt.viscosity");
+        // MuJoCo computes it with springs and dampers
+        o.has_fluid = (o.density != 0 || o.viscosity != 0) && !(disabled_ & NO_SPRING && disabled_ & NO_DAMPER);
+        if (!o.has_fluid) return;
+        refuse_if(o.is_implicit_fast, "the model is in a fluid, and the integrator is implicitfast");
+        o.wind = option<std::array<double, 3>>("opt.wind");
+        size_t columns = 0;
+        for (const ArrayField& each : library().model)
+            if (each.name == "geom_fluid") columns = columns_of(m_, each);
+        for (int k = 0; k < static_cast<int>(m_->ngeom); ++k)
+            refuse_if(array<double>("geom_fluid")[static_cast<size_t>(k) * columns] > 0, GEOMS, k,
+                      "is an ellipsoid in a fluid");
     }
 
     double friction_of(int dof) const {
@@ -718,6 +734,7 @@ private:
             o.has_damping |= o.dofs[k].damping > 0 && !(disabled_ & NO_EULERDAMP);
             friction(o, k);
         }
+        for (int k = 0; k < o.num_bodies; ++k) o.bodies[k].dofs = moving(o, k);
     }
 
     void friction(Description& o, int dof) const {

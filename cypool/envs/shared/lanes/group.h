@@ -124,6 +124,16 @@ private:
     Arrays arrays_;
 };
 
+// a number of a model, or those of the environments if they differ in it
+CYPOOL_LANES_INLINE Real own_or(const Group& d, int place, double shared) {
+    return d.has_own ? d.own[place] : all(shared);
+}
+
+// the centre of mass that inertia and axes of motion of a body are around
+CYPOOL_LANES_INLINE const Real* com_of(const Description& m, const Group& d, int body) {
+    return d.com[m.bodies[body].root];
+}
+
 inline void note_unseen(Group& d, int number, int branches, const Mask& active) {
     if (!(d.coverage->unseen(number) & branches)) return;
     for (int left = bits(active); left; left &= left - 1)

@@ -31,11 +31,6 @@ inline __attribute__((noinline)) void motion_at(const Description& m, const Grou
     }
 }
 
-// a vector in the axes of a matrix
-CYPOOL_LANES_INLINE void multiply_transposed(Real* r, const Real* m, const Real* v) {
-    for (int k = 0; k < 3; ++k) r[k] = m[k] * v[0] + m[3 + k] * v[1] + m[6 + k] * v[2];
-}
-
 // mj_comPos and mj_subtreeVel: of each body with all that it carries
 struct Subtrees {
     Real com[MAX_BODIES][3], velocity[MAX_BODIES][3], momentum[MAX_BODIES][3];

@@ -4,16 +4,6 @@
 
 namespace cypool::lanes::CYPOOL_LANES {
 
-// a number of a model, or those of the environments if they differ in it
-CYPOOL_LANES_INLINE Real own_or(const Group& d, int place, double shared) {
-    return d.has_own ? d.own[place] : all(shared);
-}
-
-// the centre of mass that inertia and axes of motion of a body are around
-CYPOOL_LANES_INLINE const Real* com_of(const Description& m, const Group& d, int body) {
-    return d.com[m.bodies[body].root];
-}
-
 CYPOOL_LANES_INLINE void copy3(Real* to, const Real* from) {
     for (int k = 0; k < 3; ++k) to[k] = from[k];
 }
@@ -391,6 +381,7 @@ CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
         const Real damping = own_or(d, m.own_of_dof(k) + 1, m.dofs[k].damping);
         d.passive[k] = choose(damping != 0.0, spring[k] + (-d.qvel[k] * damping), spring[k]);
     }
+    if (m.has_fluid) add_fluid_forces(m, d);
     if (!m.has_gravcomp) return;
     compensate_gravity(m, d);
     for (int k = 0; k < m.nv; ++k)
