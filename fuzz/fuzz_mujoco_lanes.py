@@ -50,14 +50,14 @@ class Writer:
         self.sometimes(option, 0.2, impratio=r.choice([0.3, 2, 100]))
         self.sometimes(option, 0.2, density=r.choice([0, 1.2, 1000]), viscosity=r.choice([0, 0.1, 3, -1]),
                        wind=self.numbers(3, -2, 2))
+        self.sometimes(option, 0.2, noslip_iterations=r.choice([1, 3, 20]), noslip_tolerance=r.choice([0, 1e-6, 1e-3]))
         # without a meaning here
         self.sometimes(option, 0.1, magnetic="1 2 3", o_margin=0.1, o_solref="-9 -9",
                        o_solimp="0.1 0.2 0.3 0.4 5", o_friction="2 2 2 2 2", ccd_iterations=1, ccd_tolerance=1,
-                       noslip_tolerance=1, sleep_tolerance=9, sdf_iterations=1, sdf_initpoints=1)
+                       sleep_tolerance=9, sdf_iterations=1, sdf_initpoints=1)
         # outside of the class
         self.sometimes(option, 0.015, actuatorgroupdisable=r.choice(["1", "2 3"]))
         self.sometimes(option, 0.015, jacobian="sparse")
-        self.sometimes(option, 0.015, noslip_iterations=2)
         self.sometimes(option, 0.015, integrator="implicit")
         self.sometimes(option, 0.015, solver="CG")
         flag = self.element("flag", **self.flags())
@@ -68,6 +68,7 @@ class Writer:
             option.update(solver="Newton")
             option.pop("noslip_iterations", None)
         if "density" in option and not self.rare():
+            option.update(integrator=r.choice(["Euler", "RK4"]))
         bodies = "".join(self.body(1, r.random() < 0.4) for _ in range(num_robots))
         bodies += "".join(self.thing() for _ in range(num_things))
         if not self.hinges:

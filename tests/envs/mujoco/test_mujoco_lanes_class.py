@@ -148,6 +148,14 @@ def test_lanes_of_a_robot_in_a_fluid_have_the_bits_of_mj_step(tmp_path, option, 
     check_equal(robot(tmp_path, option=f"{option} {fluid}", knee='gravcomp="0.7"'))
 
 
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'integrator="implicitfast"', 'solver="PGS"',
+                                    'iterations="1" noslip_tolerance="1e-2"', 'impratio="3"'])
+@pytest.mark.parametrize("name", [f"condim {n}" for n in (1, 4, 6)] + ["servos", "friction of joints", "pairs",
+                                                                       "limits of tendons", "stairs"])
+def test_lanes_without_slip_have_the_bits_of_mj_step(tmp_path, name, option):
+    check_equal(robot(tmp_path, **{"option": f'noslip_iterations="5" {option}', **FEATURES[name]}))
+
+
 def test_accelerations_of_bodies_that_slide_have_the_signs_of_mj_step_where_they_are_zero(tmp_path):
     path = tmp_path / "slider.xml"
     path.write_text("""<mujoco><worldbody><body><joint type="slide"/>

@@ -11,7 +11,8 @@ except ValueError as refusal:
 
 IDS = ("PointMaze_UMaze-v3", "FetchReach-v4", "FetchPush-v4", "FetchSlide-v4", "FetchPickAndPlace-v4",
        "HandReach-v3", "HandManipulateBlock-v1", "HandManipulateEggRotate-v1", "HandManipulatePen-v1",
-       "HandManipulateBlock_ContinuousTouchSensors-v1")
+       "HandManipulateBlock_ContinuousTouchSensors-v1", "FrankaKitchen-v1",
+       *(f"AdroitHand{task}-v1" for task in ("Door", "Hammer", "Pen", "Relocate")))
 
 
 @pytest.mark.parametrize("env_id", IDS)

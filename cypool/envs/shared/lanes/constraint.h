@@ -193,7 +193,9 @@ inline __attribute__((noinline)) void add_contact_rows(const Description& m, Gro
             R = normal_R / m.impratio;
             if (r > 1) R = R * friction[0] * friction[0] / (friction[r - 1] * friction[r - 1]);
         }
-        add_row(d, active, R, is_cone && r ? velocity_term : velocity_term - position_term).dofs = p.dofs;
+        Row& row = add_row(d, active, R, is_cone && r ? velocity_term : velocity_term - position_term);
+        row.dofs = p.dofs;
+        row.is_edge = !is_cone && num_rows > 1;
     }
     if constexpr (IS_GENERAL) d.rows[c.first_row].contact = d.num_contacts - 1;
     d.has_unseen |= d.coverage->unseen(number);

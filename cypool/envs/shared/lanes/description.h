@@ -241,10 +241,12 @@ struct Description : Island {
     bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_gravcomp;
     bool has_islands;  // it has several trees
     bool is_elliptic;  // of the friction cone
-    // It has several trees, equality constraints, elliptic cones or an impratio: a robot alone is solved by functions
-    // that are compiled without them.
+    // It has several trees, equality constraints, elliptic cones, an impratio or noslip: a robot alone is solved by
+    // functions that are compiled without them.
     bool is_general;
     double impratio;
+    int noslip_iterations;
+    double noslip_tolerance;
     bool has_fluid;
     double density, viscosity;
     std::array<double, 3> wind;
@@ -349,7 +351,8 @@ public:
         sensors(o);
         check_rows(o);
         pairs(o);
-        o.is_general = o.has_islands || o.is_elliptic || o.impratio != 1 || !o.equalities.empty();
+        o.is_general =
+            o.has_islands || o.is_elliptic || o.impratio != 1 || !o.equalities.empty() || o.noslip_iterations > 0;
     }
 
     // Writes the numbers in which the model of one environment differs from the one that is described. Throws
@@ -548,12 +551,13 @@ private:
         refuse_if(disabled_ & NO_SENSOR && size("nsensor") != 0, "the flag sensor is disabled");
         refuse_if(disabled_ >= 2 * NO_MULTICCD, "a flag that lanes do not know is disabled");
         refuse_if(m_->opt.enableflags & ~(ENERGY | INVDISCRETE), "flags other than energy and invdiscrete are enabled");
-        refuse_if(option<int>("opt.noslip_iterations") != 0, "noslip_iterations is not zero");
         const bool is_elliptic = option<int>("opt.cone") != 0;
         refuse_if(is_elliptic && option<int>("opt.solver") == GAUSS_SEIDEL,
                   "friction cones are elliptic and the solver is PGS");
         refuse_if(is_elliptic && is_mujoco_4,
                   "friction cones are elliptic, for which MuJoCo 4 uses a different line search");
+        refuse_if(is_elliptic && option<int>("opt.noslip_iterations") > 0,
+                  "friction cones are elliptic and noslip_iterations is not zero");
         refuse_if(m_->opt.timestep < 0, "the timestep is negative");
         refuse_if(option<int>("opt.disableactuator") != 0, "actuatorgroupdisable disables actuators");
         refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON,
@@ -598,6 +602,8 @@ private:
         o.has_warmstart = !(disabled_ & NO_WARMSTART);
         o.is_elliptic = option<int>("opt.cone") != 0;
         o.impratio = std::max(mjMINVAL, option<double>("opt.impratio"));
+        o.noslip_iterations = option<int>("opt.noslip_iterations");
+        o.noslip_tolerance = option<double>("opt.noslip_tolerance");
         for (int k = 0; k < 3; ++k) o.at_rest[k] = at_rest(k);
         std::memcpy(o.columns, array<int>("M_colind"), static_cast<size_t>(o.num_inertia) * sizeof(int));
     }

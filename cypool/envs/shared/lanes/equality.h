@@ -30,6 +30,7 @@ CYPOOL_LANES_INLINE Row& add_row(Group& d, const Mask& active, const Real& R, co
     row.D = where(active, 1 / R);
     row.aref = where(active, aref);
     row.dof = row.contact = -1;
+    row.is_edge = false;
     return row;
 }
 

@@ -20,8 +20,9 @@ struct Row {
     Real R, D, aref, force;
     int dof;  // the only one with a number in J; -1: `dofs`, with their numbers in the group's
     bool is_negative;
-    Dofs dofs;    // those with a number in J
-    int contact;  // that begins with it; -1: none
+    bool is_edge;  // of a friction pyramid
+    Dofs dofs;     // those with a number in J
+    int contact;   // that begins with it; -1: none
 };
 struct Contact {
     int pair, first_row;
