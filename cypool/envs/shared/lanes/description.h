@@ -186,12 +186,12 @@ struct Geom {
 };
 // a body of an equality constraint, and where it is held
 struct HeldBody {
-    int body, frame;
+    int body, frame, own;  // `own`: where its numbers are that environments may have themselves: place and rotation
     double pos[3], quat[4];
     Dofs dofs;  // that move it
 };
 struct Equality {
-    int type, first, second, num_rows;  // joints, tendons, bodies or sites; `second` below zero: there is none
+    int number, type, first, second, num_rows;  // joints, tendons, bodies or sites; `second` below zero: there is none
     bool has_sites;
     double polynomial[5], reference[2], torque_scale;
     HeldBody bodies[2];
@@ -266,7 +266,7 @@ struct Description : Island {
     // Where the numbers are in which environments may differ: one of gravity for each axis; mass, inverse and mass of
     // the subtree, inertia, place and rotation; places of sites; armature and damping; stiffness and inverse weight of
     // the limit; gain, gear and bias; R and force of friction; inverse weight of the limit of a tendon; both of an
-    // equality constraint. Then come places of geoms of sensors, and those of pairs.
+    // equality constraint, and where it holds each body. Then come places of geoms of sensors, and those of pairs.
     int own_of_body(int body) const { return 3 + 13 * body; }
     int own_of_site(int site) const { return own_of_body(num_bodies) + 3 * site; }
     int own_of_dof(int dof) const { return own_of_site(num_sites) + 2 * dof; }
@@ -274,7 +274,7 @@ struct Description : Island {
     int own_of_actuator(int actuator) const { return own_of_joint(num_joints) + 5 * actuator; }
     int own_of_friction(int row) const { return own_of_actuator(nu) + 2 * row; }
     int own_of_tendon(int tendon) const { return own_of_friction(num_frictions) + tendon; }
-    int own_of_equality(int equality) const { return own_of_tendon(num_tendons) + 2 * equality; }
+    int own_of_equality(int equality) const { return own_of_tendon(num_tendons) + 16 * equality; }
 };
 
 // fields of a model from which these numbers come, and others that lanes do not read
@@ -358,13 +358,12 @@ public:
     // Writes the numbers in which the model of one environment differs from the one that is described. Throws
     // std::invalid_argument: why mj_step has to step it.
     void describe_own(const Description& o, const mjModel* described, std::vector<double>& own) const {
-        const bool holds_sites =
-            std::any_of(o.equalities.begin(), o.equalities.end(), [](const auto& e) { return e.has_sites; });
         for (const ArrayField& each : library().model) {
             const Place place{each.offset, 0};
             const void *mine = at<const void*>(m_->raw, place), *others = at<const void*>(described->raw, place);
             if (each.is_option) mine = &at<char>(m_->raw, place), others = &at<char>(described->raw, place);
-            if (mine == others || (may_vary(each.name) && (each.name != "site_pos" || !holds_sites))) continue;
+            // of what holds bodies, the numbers are compared below
+            if (mine == others || may_vary(each.name) || each.name == "eq_data") continue;
             if (is_unread(o, each.name, described)) continue;
             const size_t bytes = rows_of(m_, each) * columns_of(m_, each) * static_cast<size_t>(each.item_bytes);
             if (std::memcmp(mine, others, bytes)) throw std::invalid_argument(each.name + " varies");
@@ -420,8 +419,17 @@ public:
         refuse_if(num_frictions != o.num_frictions, "different joints have friction");
         next = std::copy_n(array<double>("tendon_invweight0"), o.num_tendons, next);
         for (Equality e : o.equalities) {
+            const Equality before = e;
             inverse_weights(e);
+            if (e.num_rows == 1)
+                std::copy_n(held_numbers(e.number), 5, e.polynomial);
+            else
+                hold(o, e, held_numbers(e.number), e.has_sites);
+            refuse_if(
+                e.torque_scale != before.torque_scale || !std::equal(e.polynomial, e.polynomial + 5, before.polynomial),
+                "eq_data varies");
             next = std::copy_n(e.inverse_weights, 2, next);
+            for (const HeldBody& b : e.bodies) next = std::copy_n(b.quat, 4, std::copy_n(b.pos, 3, next));
         }
         for (const Sensor& s : o.sensors)
             for (int side = 0; side < 2; ++side)
@@ -918,6 +926,7 @@ private:
     bool couple(const Description& o, Equality& e, const double* numbers) const;
     void hold(const Description& o, Equality& e, const double* numbers, bool has_sites) const;
     void inverse_weights(Equality& e) const;
+    const double* held_numbers(int number) const;
 
     bool may_collide(int type1, int affinity1, int type2, int affinity2) const {
         return (type1 & affinity2) || (type2 & affinity1);
