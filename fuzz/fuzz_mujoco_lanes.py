@@ -48,15 +48,16 @@ class Writer:
         self.sometimes(option, 0.05, timestep=r.choice([1e-5, 0.03]))
         self.sometimes(option, 0.3, cone="elliptic")
         self.sometimes(option, 0.2, impratio=r.choice([0.3, 2, 100]))
+        self.sometimes(option, 0.2, density=r.choice([0, 1.2, 1000]), viscosity=r.choice([0, 0.1, 3, -1]),
+                       wind=self.numbers(3, -2, 2))
+        self.sometimes(option, 0.2, noslip_iterations=r.choice([1, 3, 20]), noslip_tolerance=r.choice([0, 1e-6, 1e-3]))
         # without a meaning here
-        self.sometimes(option, 0.1, wind="1 2 3", magnetic="1 2 3", o_margin=0.1, o_solref="-9 -9",
+        self.sometimes(option, 0.1, magnetic="1 2 3", o_margin=0.1, o_solref="-9 -9",
                        o_solimp="0.1 0.2 0.3 0.4 5", o_friction="2 2 2 2 2", ccd_iterations=1, ccd_tolerance=1,
-                       noslip_tolerance=1, sleep_tolerance=9, sdf_iterations=1, sdf_initpoints=1)
+                       sleep_tolerance=9, sdf_iterations=1, sdf_initpoints=1)
         # outside of the class
         self.sometimes(option, 0.015, actuatorgroupdisable=r.choice(["1", "2 3"]))
-        self.sometimes(option, 0.015, density=1.2)
         self.sometimes(option, 0.015, jacobian="sparse")
-        self.sometimes(option, 0.015, noslip_iterations=2)
         self.sometimes(option, 0.015, integrator="implicit")
         self.sometimes(option, 0.015, solver="CG")
         flag = self.element("flag", **self.flags())
@@ -65,6 +66,9 @@ class Writer:
             option.update(solver="Newton", integrator=r.choice(["Euler", "RK4"]))
         if "cone" in option and not self.rare():
             option.update(solver="Newton")
+            option.pop("noslip_iterations", None)
+        if "density" in option and not self.rare():
+            option.update(integrator=r.choice(["Euler", "RK4"]))
         bodies = "".join(self.body(1, r.random() < 0.4) for _ in range(num_robots))
         bodies += "".join(self.thing() for _ in range(num_things))
         if not self.hinges:
@@ -187,7 +191,7 @@ class Writer:
         place = f"{self.num_bodies % 3 * 0.2} 0 {self.lengths(1, 0, 1)}"
         given = {"name": name, "pos": self.lengths(3, -0.3, 0.3) if depth > 1 else place}
         self.sometimes(given, 0.3, euler=self.numbers(3, -1, 1))
-        self.sometimes(given, 0.1, gravcomp=r.uniform(-1, 2))
+        self.sometimes(given, 0.1, gravcomp=r.uniform(-0.1, 2))
         return self.element("body", parts, **given)
 
     def thing(self):
@@ -225,7 +229,7 @@ class Writer:
             self.sometimes(given, 0.1, actuatorfrclimited="true", actuatorfrcrange=self.range(2))
             self.sometimes(given, 0.1, actuatorgravcomp="true")
             self.sometimes(given, 0.001, stiffness="1 2 3")
-        self.sometimes(given, 0.4, damping=r.uniform(-0.1, 3))
+        self.sometimes(given, 0.4, damping=r.uniform(-0.03, 3))
         self.sometimes(given, 0.4, armature=r.uniform(0, 0.5))
         self.sometimes(given, 0.3, pos=self.lengths(3, -0.1, 0.1))
         self.sometimes(given, 0.1, margin=r.uniform(-0.05, 0.1))
@@ -246,6 +250,7 @@ class Writer:
         self.geoms.append(given["name"])
         self.own_contact(given)
         self.sometimes(given, 0.2, density=10 ** r.uniform(0, 4))
+        self.sometimes(given, 0.005, fluidshape="ellipsoid")
         return self.element("geom", **given)
 
     def motor(self):

@@ -184,7 +184,7 @@ cdef class Stacker(Arm):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "stacker", ("body_pos",))
-        self.moves_bodies = True
+        self.writes_model = True
         names = [f"box{k}" for k in range(int(spec.options["task"].removeprefix("stack_")))]
         self.boxes = [self.body(name) for name in names]
         self.sites = [self.site(name) for name in names]

@@ -6,7 +6,7 @@ from libc.string cimport memcpy
 
 from cypool.envs.shared.numerics.numpy_math cimport cos, dot, log1p, norm, sin, sum as numpy_sum
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
-from cypool.envs.shared.lanes.record cimport XPOS
+from cypool.envs.shared.lanes.record cimport SENSED_FORCES, SENSED_MOTION, XPOS
 
 
 cdef class BallInCup(ControlTask):
@@ -71,6 +71,7 @@ cdef class Finger(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "finger", ("dof_damping", "site_pos", "site_size"))
+        self.reads, self.writes_model = 1 << SENSED_MOTION | 1 << SENSED_FORCES, True
         task = spec.options["task"]
         self.spins, self.target_radius = task == "spin", 0.07 if task == "turn_easy" else 0.03
         self.hinge, self.hinge_dof, self.cap = self.joint("hinge"), self.qvel_of("hinge"), self.geom("cap1")

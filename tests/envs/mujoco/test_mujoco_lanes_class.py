@@ -173,6 +173,21 @@ def test_lanes_of_servos_at_tendons_have_the_bits_of_mj_step(tmp_path, option):
     check_equal(robot(tmp_path, option=option, actuators=servos + SERVOS, sensors=OF_MOTORS))
 
 
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'solver="PGS"'])
+@pytest.mark.parametrize("fluid", ['density="900" viscosity="0.1"', 'viscosity="2" wind="1 -2 0.5"', 'density="1.2"',
+                                   'density="1000" wind="0 0 1"', 'density="-1" viscosity="-1"'])
+def test_lanes_of_a_robot_in_a_fluid_have_the_bits_of_mj_step(tmp_path, option, fluid):
+    check_equal(robot(tmp_path, option=f"{option} {fluid}", knee='gravcomp="0.7"'))
+
+
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'integrator="implicitfast"', 'solver="PGS"',
+                                    'iterations="1" noslip_tolerance="1e-2"', 'impratio="3"'])
+@pytest.mark.parametrize("name", [f"condim {n}" for n in (1, 4, 6)] + ["servos", "friction of joints", "pairs",
+                                                                       "limits of tendons", "stairs"])
+def test_lanes_without_slip_have_the_bits_of_mj_step(tmp_path, name, option):
+    check_equal(robot(tmp_path, **{"option": f'noslip_iterations="5" {option}', **FEATURES[name]}))
+
+
 def test_accelerations_of_bodies_that_slide_have_the_signs_of_mj_step_where_they_are_zero(tmp_path):
     path = tmp_path / "slider.xml"
     path.write_text("""<mujoco><worldbody><body><joint type="slide"/>
@@ -288,6 +303,7 @@ def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(t
     ({"actuators": SERVOS + '<muscle name="push" joint="knee0" lengthrange="-1 1"/>'}, 'actuator "push" has a dyntype'),
     ({"actuators": SERVOS + '<general joint="knee0" gaintype="affine"/>'}, "actuator 12 has a gaintype"),
     ({"floor": 'type="plane" size="9 9 9" solref="-100 -10"'}, 'geom "floor" has a solref that is not'),
+    ({"option": 'density="1"', "foot": 'size="0.03" fluidshape="ellipsoid"'}, 'geom "foot0" is an ellipsoid in a'),
     ({"floor": 'type="plane" size="9 9 9" gap="0.1"'}, 'geom "floor" and geom "trunk" have a gap'),
 ])
 def test_lanes_name_what_they_refuse(tmp_path, changes, reason):

@@ -72,7 +72,7 @@ CHANGES = {
         "density": "1|-1", "gravity": "0 0 0|3 2 9|0 0 -1e6", "impratio": "0|2|-1",
         "integrator": "RK4|implicit|implicitfast|discrete|Euler",
         "iterations": "0|1|2|-1", "jacobian": "dense|sparse", "ls_iterations": "0|1|2|-1", "ls_tolerance": "0|1|-1",
-        "magnetic": "1 2 3", "noslip_iterations": "1", "noslip_tolerance": "1", "o_friction": "9 9 9 9 9",
+        "magnetic": "1 2 3", "noslip_iterations": "1|20|-1", "noslip_tolerance": "1", "o_friction": "9 9 9 9 9",
         "o_margin": "1", "o_solimp": "0 1 1", "o_solref": "-9 -9", "sdf_initpoints": "1", "sdf_iterations": "1",
         "sleep_tolerance": "9", "solver": "PGS|Newton|CG", "timestep": "0.02|1e-6|0.3|0|-0.001",
         "tolerance": "0|1e-3|1|-1", "viscosity": "1|-1", "wind": "9 9 9"},

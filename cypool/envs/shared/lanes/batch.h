@@ -11,6 +11,7 @@
 #include "cypool/envs/shared/lanes/lanes.h"
 #include "cypool/envs/shared/lanes/spatial.h"
 #include "cypool/envs/shared/lanes/group.h"
+#include "cypool/envs/shared/lanes/fluid.h"
 #include "cypool/envs/shared/lanes/smooth.h"
 #include "cypool/envs/shared/lanes/equality.h"
 #include "cypool/envs/shared/lanes/constraint.h"
@@ -19,6 +20,7 @@
 #include "cypool/envs/shared/lanes/newton.h"
 #include "cypool/envs/shared/lanes/gauss_seidel.h"
 #include "cypool/envs/shared/lanes/islands.h"
+#include "cypool/envs/shared/lanes/noslip.h"
 
 #include "cypool/envs/shared/lanes/target.h"
 
@@ -161,7 +163,8 @@ public:
           collider_(collider),
           problem_(new Problem(m)),
           sections_(m),
-          dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
+          dual_(m.is_gauss_seidel ? new Dual() : nullptr),
+          noslip_(m.noslip_iterations > 0 ? new NoSlip(m) : nullptr) {}
 
     // In groups of as many as a vector has numbers.
     void load(Record* const* records, int count, const Coverage& coverage, const Coverage& inner) override {
@@ -446,6 +449,30 @@ private:
             solve_waiting<true>();
         else
             solve_waiting<false>();
+        if (noslip_) hold_friction();
+    }
+
+    // what follows the solver where friction is not to creep
+    __attribute__((noinline)) void hold_friction() {
+        std::sort(waiting_.begin(), waiting_.end(),
+                  [](const Waiting& a, const Waiting& b) { return a.environment() < b.environment(); });
+        for (size_t k = 0; k < waiting_.size();) {
+            const int e = waiting_[k].environment(), l = e % WIDTH;
+            Group& d = group(e);
+            noslip_->begin(d, l);
+            for (; k < waiting_.size() && waiting_[k].environment() == e; ++k) {
+                const Waiting& w = waiting_[k];
+                double trace = 0;
+                for (Dofs left = w.section->dofs; left; left &= left - 1) {
+                    const Dof& dof = m_.dofs[__builtin_ctzll(left)];
+                    trace += lane(d.M[dof.row_begin + dof.row_size - 1], l);
+                }
+                const uint64_t branches = noslip_->solve(d, l, d.own_rows[l] + w.begin, w.count(), 1 / trace);
+                if (!coverage_->has_path(branches)) d.unseen.push_back({l, {PATH, branches}});
+            }
+            noslip_->end(d, l);
+        }
+        for (int g = 0; g < num_groups_; ++g) finish_noslip(m_, *groups_[static_cast<size_t>(g)]);
     }
 
     // Solves what waits, those with as many rows together.
@@ -709,6 +736,7 @@ private:
     std::unique_ptr<Problem> problem_;
     Sections sections_;
     std::unique_ptr<Dual> dual_;
+    std::unique_ptr<NoSlip> noslip_;
     std::vector<std::unique_ptr<Group>> groups_;
     std::vector<Waiting> waiting_;
     std::vector<ContactSizes> contact_sizes_;

@@ -79,8 +79,7 @@ public:
         const DefaultArithmetic arithmetic;
         record.whose_own = 0;
         try {
-            const bool reads_sites = record.reads() & (1 << SITE_XPOS | 1 << SENSED_MOTION | 1 << SENSED_FORCES);
-            Describer(m, nullptr).describe_own(description_, m_, reads_sites, record.own);
+            Describer(m, nullptr).describe_own(description_, m_, record.own);
         } catch (const std::invalid_argument&) {
             return false;
         }

@@ -20,8 +20,9 @@ struct Row {
     Real R, D, aref, force;
     int dof;  // the only one with a number in J; -1: `dofs`, with their numbers in the group's
     bool is_negative;
-    Dofs dofs;    // those with a number in J
-    int contact;  // that begins with it; -1: none
+    bool is_edge;  // of a friction pyramid
+    Dofs dofs;     // those with a number in J
+    int contact;   // that begins with it; -1: none
 };
 struct Contact {
     int pair, first_row;
@@ -127,6 +128,16 @@ struct Group {
 private:
     Arrays arrays_;
 };
+
+// a number of a model, or those of the environments if they differ in it
+CYPOOL_LANES_INLINE Real own_or(const Group& d, int place, double shared) {
+    return d.has_own ? d.own[place] : all(shared);
+}
+
+// the centre of mass that inertia and axes of motion of a body are around
+CYPOOL_LANES_INLINE const Real* com_of(const Description& m, const Group& d, int body) {
+    return d.com[m.bodies[body].root];
+}
 
 inline void note_unseen(Group& d, int number, int branches, const Mask& active) {
     if (!(d.coverage->unseen(number) & branches)) return;

@@ -100,6 +100,7 @@ public:
     std::vector<double> own;    // the numbers in which its model differs; empty: there are none
     uint64_t whose_own = 0;     // another one for other numbers; 0: there are none
     std::vector<double> drawn;  // those from which they follow
+    std::string written;        // numbers of its model that the environment wrote itself
     bool is_ready = false;      // there is a result that nobody has taken
     bool is_mujocos = false;    // mj_step itself took the last step of it
     int num_by_mujoco = 0;      // MuJoCo's steps of it that mj_step took

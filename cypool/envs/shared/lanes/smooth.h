@@ -4,22 +4,13 @@
 
 namespace cypool::lanes::CYPOOL_LANES {
 
-// a number of a model, or those of the environments if they differ in it
-CYPOOL_LANES_INLINE Real own_or(const Group& d, int place, double shared) {
-    return d.has_own ? d.own[place] : all(shared);
-}
-
-// the centre of mass that inertia and axes of motion of a body are around
-CYPOOL_LANES_INLINE const Real* com_of(const Description& m, const Group& d, int body) {
-    return d.com[m.bodies[body].root];
-}
-
 CYPOOL_LANES_INLINE void copy3(Real* to, const Real* from) {
     for (int k = 0; k < 3; ++k) to[k] = from[k];
 }
 
 // mj_local2Global
-CYPOOL_LANES_INLINE void place_frame(Group& d, int body, const double* pos, const double* quat, int same, Real* xpos,
+template <class Place>
+CYPOOL_LANES_INLINE void place_frame(Group& d, int body, const Place* pos, const double* quat, int same, Real* xpos,
                                      Real* xmat) {
     if (same == SAME_BODY)
         copy3(xpos, d.xpos[body]);
@@ -48,7 +39,9 @@ inline __attribute__((noinline)) void place_sites(const Description& m, Group& d
         else if (site.frame == SAME_INERTIA)
             copy3(d.site_pos[k], d.xipos[site.body]);
         else {
-            multiply_matrix(d.site_pos[k], d.xmat[site.body], site.pos);
+            Real place[3];
+            for (int i = 0; i < 3; ++i) place[i] = own_or(d, site.own + i, site.pos[i]);
+            multiply_matrix(d.site_pos[k], d.xmat[site.body], place);
             for (int i = 0; i < 3; ++i) d.site_pos[k][i] = d.site_pos[k][i] + d.xpos[site.body][i];
         }
     }
@@ -113,11 +106,13 @@ inline __attribute__((noinline)) void kinematics(const Description& m, Group& d)
             } else if (p) {
                 multiply_matrix(pos, d.xmat[p], place);
                 for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[p][k];
+                Real turn[4];
+                for (int k = 0; k < 4; ++k) turn[k] = own_or(d, m.own_of_body(b) + 9 + k, body.quat[k]);
                 // also by one, which makes zeros positive
-                multiply_quaternions(q, d.xquat[p], body.quat);
+                multiply_quaternions(q, d.xquat[p], turn);
             } else {
                 copy3(pos, place);
-                for (int k = 0; k < 4; ++k) q[k] = all(body.quat[k]);
+                for (int k = 0; k < 4; ++k) q[k] = own_or(d, m.own_of_body(b) + 9 + k, body.quat[k]);
             }
             for (int j = first; j < first + body.num_joints; ++j) place_joint(m.joints[j], d, j, pos, q);
         }
@@ -359,7 +354,7 @@ inline __attribute__((noinline)) void compensate_gravity(const Description& m, G
     for (int k = 0; k < m.nv; ++k) d.gravcomp[k] = choose(is_none, all(-0.0), d.gravcomp[k]);
 }
 
-// mj_passive: springs and dampers
+// mj_passive
 CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
     Real spring[MAX_DOFS];
     for (int k = 0; k < m.nv; ++k) spring[k] = all(0);
@@ -386,6 +381,7 @@ CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
         const Real damping = own_or(d, m.own_of_dof(k) + 1, m.dofs[k].damping);
         d.passive[k] = choose(damping != 0.0, spring[k] + (-d.qvel[k] * damping), spring[k]);
     }
+    if (m.has_fluid) add_fluid_forces(m, d);
     if (!m.has_gravcomp) return;
     compensate_gravity(m, d);
     for (int k = 0; k < m.nv; ++k)
