@@ -23,10 +23,10 @@ class _Frozen:
     """Refuses changes once it is made: pools take sizes and bounds from their specs."""
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__}.{name}: expected no assignment, because specs are immutable")
+        raise AttributeError(f"{type(self).__name__}.{name}: cannot be assigned, because specs are immutable")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__}.{name}: expected no deletion, because specs are immutable")
+        raise AttributeError(f"{type(self).__name__}.{name}: cannot be deleted, because specs are immutable")
 
     def _set(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)
@@ -36,7 +36,8 @@ class FrozenDict(dict[str, Any]):
     """A dict that refuses changes."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("expected no change to a dict in a spec or recipe, because both are immutable: make a new one")
+        raise TypeError("cannot change a dict in a spec or recipe, because specs and recipes are immutable: make a "
+                        "new one")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse

@@ -380,6 +380,9 @@ def encoded(value: Any, blobs: Any, other: Callable[[Any], Any] | None = None) -
         return {kind.__name__: [encoded(item, blobs, other) for item in value]}
     if kind is dict:
         return {"dict": [[encoded(key, blobs, other), encoded(item, blobs, other)] for key, item in value.items()]}
+    if kind is Pickled:
+        raise TypeError("the state of a Python environment is a pickle, which cypool does not write to files, because "
+                        "loading it can run code: store pickle.dumps(env.save()) yourself")
     if other is not None:
         return other(value)
     raise TypeError(f"a {kind.__name__} is not plain data")

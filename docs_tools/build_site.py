@@ -48,7 +48,7 @@ GROUPS = {
     "how_to": {
         "Begin": ("installation", "command_line", "troubleshooting", "migrating", "envpool"),
         "Train": ("training_libraries", "training_loop", "evaluation", "checkpoints", "replay", "policies",
-                  "settings", "logging"),
+                  "settings", "logging", "videos"),
         "Your own environment": ("hooks", "python_environments", "compiled_tasks", "debug_an_environment",
                                  "add_a_family"),
         "Several agents": ("several_agents", "games_with_turns"),

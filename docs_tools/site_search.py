@@ -42,7 +42,7 @@ QUERIES = {
     "monte carlo tree search": "how_to/tree_search",
     "multi agent": "how_to/several_agents",
     "several machines": "how_to/cluster",
-    "record a video": "how_to/command_line",
+    "record a video": "how_to/videos",
     "tensorboard": "how_to/logging",
     "wandb": "how_to/logging",
     "hyperparameters": "how_to/settings",

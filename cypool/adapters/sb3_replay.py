@@ -55,7 +55,7 @@ class SB3ReplayBuffer(buffers.ReplayBuffer):
         # not SB3's own, which makes the arrays
         buffers.BaseBuffer.__init__(self, buffer_size, observation_space, action_space, device, n_envs)
         if optimize_memory_usage:
-            raise ValueError("optimize_memory_usage: expected False, because each frame is always stored once")
+            raise ValueError("optimize_memory_usage: expected False, because each frame is always stored only once")
         self.optimize_memory_usage = False
         self.buffer_size = max(buffer_size // n_envs, 1)
         self.pos = 0

@@ -44,7 +44,7 @@ class AECEnv(_AECEnv):
         if len(spec.agents) != 1 or not spec.turns or not isinstance(spec.one_action, Discrete):
             pool.close()
             raise ValueError(f"id: expected a turn-based game with one group of players, got {spec.id}; if agents "
-                             "act at once, use cypool.parallel_env")
+                             "act simultaneously, use cypool.parallel_env")
         (group,) = spec.agents.values()
         self.pool, self.possible_agents, self.render_mode = pool, spec.agent_names, pool.render_mode
         self.metadata = {**pool.metadata, "name": spec.id, "is_parallelizable": False}

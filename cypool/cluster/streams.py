@@ -92,7 +92,7 @@ class Streams:
                                    "same call: does its environment or policy hang, or is timeout too short?")
             if failed[w] > ATTEMPTS:
                 raise RuntimeError(f"worker {w} died {failed[w]} times in the same call: its environment or "
-                                   "policy may end the process, or its node may run out of memory")
+                                   "policy may be ending the process, or its node may be running out of memory")
             # its later calls were for the one that died as well
             restarting[w] = len(queues[w])
             queues[w].clear()

@@ -281,7 +281,7 @@ cdef class HostingBackend(StepBackend):
             for part in ("observation_space", "action_space", "agents"):
                 if each[part] != self.env_descriptions[0][part]:
                     raise ValueError(f"expected the same {part} in all environments, but env 0 has "
-                                     f"{self.env_descriptions[0][part]}, env {i} {each[part]}")
+                                     f"{self.env_descriptions[0][part]} and env {i} has {each[part]}")
         first = self.env_descriptions[0]
         self.layout = AreaLayout(*spaces.described(first["observation_space"], first["action_space"]))
         self.memory.control.layout.store(self.layout.checksum)

@@ -87,7 +87,7 @@ cdef class WorkerThreads:
         self.threads = []
         if stuck:
             warn_caller(f"close: expected environments to return within {forkserver.GRACE:g} s, but {', '.join(stuck)} "
-                        "did not; each of their threads ends when its environment returns", RuntimeWarning)
+                        "did not; each thread will end when its environment returns", RuntimeWarning)
 
     def _place_of(self, int worker):
         """Names the environment that a worker is running, and its task."""
@@ -95,7 +95,7 @@ cdef class WorkerThreads:
         for i in self.memory.envs_of(worker):
             if self.memory.mailboxes[i].state.load() == RUNNING:
                 return f"env {i} in {TASK_NAMES[self.memory.mailboxes[i].task]}"
-        return f"env {' or '.join(map(str, self.memory.envs_of(worker)))} while it is created or closed"
+        return f"env {' or '.join(map(str, self.memory.envs_of(worker)))} while being created or closed"
 
 
 def _run(SharedMemory memory, int worker, list factories, list answers, list unwrapped):

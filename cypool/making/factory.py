@@ -184,8 +184,10 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
     arguments = dict(locals())
     factories = check_list("factories", arguments.pop("factories"), "a sequence of functions")
     if not factories or not all(map(callable, factories)):
+        is_made = any(hasattr(type(each), "step") and not callable(each) for each in factories)
+        hint = ": pass the class, or lambda: MyEnv(...), instead of an environment" if is_made else ""
         raise TypeError("factories: expected functions that make environments, such as [MyEnv] * 8, got "
-                        f"{shown(factories)}")
+                        f"{shown(factories)}{hint}")
     options = {name: arguments.pop(name) for name in ("workers", "num_workers", "start_method", "worker_timeout")}
     return _make(factories, num_envs=len(factories), options=options, **arguments)
 
@@ -247,7 +249,7 @@ def _pool_of_one(id: str, kwargs: dict[str, Any]) -> Any:
     """Returns a pool of one environment that waits for a reset after the end of its episode."""
     fixed: dict[str, Any] = {"env_type": "gymnasium", "num_envs": 1, "num_threads": 0, "autoreset_mode": "Disabled"}
     for name in fixed.keys() & kwargs.keys():
-        raise ValueError(f"{name}: expected no argument, because it is always {fixed[name]!r} here, got "
+        raise ValueError(f"{name}: expected no value, because it is always {fixed[name]!r} here, got "
                          f"{shown(kwargs[name])}")
     return make(id, **fixed, **kwargs)
 

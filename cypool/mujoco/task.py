@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -123,7 +124,9 @@ class Task:
         if not isinstance(source, type) and options:
             raise TypeError(f"{min(options)}: expected no options with a task instance: pass the class")
         task = copy.copy(source) if not isinstance(source, type) else source(**options)
-        backend = _Rows(task, num_envs, num_threads, max_episode_steps, options)
+        parameters = inspect.signature(source).parameters if isinstance(source, type) else {}
+        usual = {name: each.default for name, each in parameters.items() if each.default is not each.empty}
+        backend = _Rows(task, num_envs, num_threads, max_episode_steps, options, usual)
         return backend.envs, backend
 
 
@@ -133,23 +136,23 @@ class _Rows(RowsBackend):
     Args:
         task: The task, which must not be used elsewhere.
         num_envs, num_threads, limit: As in `cypool.make`.
-        options: The options of the task, for the spec.
+        options, usual: The options of the task and their defaults, for the spec.
     """
 
     def __init__(self, task: Task, num_envs: int, num_threads: int | None, limit: int | None,
-                 options: dict[str, Any]):
+                 options: dict[str, Any], usual: dict[str, Any]):
         self.name, self.task, self.camera = type(task).__name__, task, None
         if task.model is None:
             raise ValueError(f"{self.name}.model: expected a path, MJCF text, a mujoco.MjSpec or a mujoco.MjModel")
         self.frame_skip = check_int(f"{self.name}.frame_skip", task.frame_skip, 1, 2**31 - 1)
         self.sim = Batch(load_model(task.model), num_envs, num_threads=num_threads, physics=task.physics)
         try:
-            super().__init__(self._described_by_trial(limit, options), num_envs, self.sim.num_threads)
+            super().__init__(self._described_by_trial(limit, options, usual), num_envs, self.sim.num_threads)
         except BaseException:
             self.close()
             raise
 
-    def _described_by_trial(self, limit: int | None, options: dict[str, Any]) -> EnvSpec:
+    def _described_by_trial(self, limit: int | None, options: dict[str, Any], usual: dict[str, Any]) -> EnvSpec:
         """Sets up the task, and describes what it returns."""
         task, num_envs = self.task, self.sim.num_envs
         task._state, task._num_envs = [], num_envs
@@ -169,8 +172,10 @@ class _Rows(RowsBackend):
         if limit is not None:
             limit = check_int("max_episode_steps", limit, 1, 2**31 - 2)
         fps = max(1, round(1 / (self.sim.model.opt.timestep * self.frame_skip)))
+        # states contain the other options, which may have to be plain data
+        unsaved = tuple(usual.keys() - options.keys())
         return EnvSpec(observation, action, info, max_seed=2**64 - 1, id=self.name, max_episode_steps=limit,
-                       options=options, render_fps=fps)
+                       options={**usual, **options}, unsaved_options=unsaved, render_fps=fps)
 
     def _described(self, obs: Any) -> Any:
         """Returns the description of observations, from the task's space, or from the first observations."""

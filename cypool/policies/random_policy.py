@@ -74,7 +74,8 @@ class RandomPolicy(Policy):
     def _from_checkpoint(self, saved: dict[str, Any]) -> Callable[[], None]:
         actions = self._num_actions, self._num_agents
         if saved["actions"] != actions:
-            raise ValueError(f"expected a policy for (actions, agents) {shown(saved['actions'])}, got {actions}")
+            raise ValueError(f"expected a policy with (actions, agents) = {shown(saved['actions'])}, got one with "
+                             f"{actions}")
         seed, steps = check_int("seed", saved["seed"], 0, 2**63 - 1), steps_of(saved["steps"])
 
         def take() -> None:

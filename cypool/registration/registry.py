@@ -35,6 +35,8 @@ _reserved: list[str] = []  # arguments of cypool.make, which are no options
 NAMES_ALL = "`cypool list` or list_all_envs() shows all ids"  # where messages send those whose id is unknown
 PETTINGZOO_PREFIX = "pettingzoo:"  # of ids whose environments are PettingZoo's
 GYMNASIUM_PREFIX = "gymnasium:"  # of ids whose environments Gymnasium's `make` makes, and of such references
+# an option's names in cypool's families, Gymnasium and other libraries
+_STACKS = ("stack_num", "frame_stack", "num_stack", "stack_size", "n_stack")
 _PLUGINS = "cypool.envs"  # the group of entry points; a plug-in's is called as the namespace of its ids
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by Python
 
@@ -310,7 +312,12 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
         for option in given:
             if option not in defaults and not takes_more:
                 known = [*defaults, *_reserved]
-                hint = ", but an argument of cypool.make" if option in _reserved else suggestion(option, known)
+                if option in _reserved:
+                    hint = ", but an argument of cypool.make"
+                elif stacks := [name for name in _STACKS if option in _STACKS and name in defaults]:
+                    hint = f" (did you mean {stacks[0]}?)"
+                else:
+                    hint = suggestion(option, known)
                 if not hint and "randomize" in defaults:
                     hint = " (randomize= changes values in its model)"
                 raise ValueError(f"{option}: not an option of {id}{hint}; it has {', '.join(defaults) or 'none'}")
@@ -322,7 +329,7 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
     if spec.implementation is not None:
         if not is_env(spec.implementation):
             raise TypeError(f"{entry.entry_point}.describe: expected a cdef class that derives from cypool.env.Env as "
-                            f"implementation, got {shown(spec.implementation)}")
+                            f"its implementation, got {shown(spec.implementation)}")
         cls = spec.implementation
     limit = _limit(max_episode_steps)
     if limit is None:
@@ -379,6 +386,9 @@ def entry_of(id: str) -> Entry:
     hint = f"; {NAMES_ALL}"
     if not isinstance(id, str):
         raise ValueError(f"id: no environment {shown(id)}{hint}")
+    if is_hosted_id(id):
+        raise ValueError(f"id: expected a cypool environment, got {shown(id)}: only make, the adapters and "
+                         "ClusterEnv run Python environments")
     if id not in entries and (matched := _entry_by_pattern(id)):
         return matched
     if id not in entries and "/" in id:

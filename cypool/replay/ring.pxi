@@ -367,7 +367,7 @@ cdef class Ring:
         cdef bint same_step = final_obs is not None
         if len(obs) != <int>self.parts.size() or len(agents) != <int>self.columns.size() - 1 or (
                 same_step and len(final_obs) != len(obs)):
-            raise ValueError("expected an array for each part of the observation, and each column of agents")
+            raise ValueError("expected an array for each part of the observation and for each column of agents")
         for p in range(self.parts.size()):
             shown.push_back(bytes_of(obs[p], count * self.parts[p].stack * self.parts[p].frame_bytes))
             if same_step:

@@ -451,10 +451,10 @@ class TreeSearch:
         self._check_open(name)
         pool = self.env._pool
         if pool.num_pending:
-            raise RuntimeError(f"{name}: expected no environment in flight, got {pool.num_pending}: call recv() first")
+            raise RuntimeError(f"{name}: expected no environments in flight, got {pool.num_pending}: call recv() first")
         if pool.num_unstarted:
-            raise RuntimeError(f"{name}: expected all environments to be reset, got {pool.num_unstarted} that were "
-                               "never reset: call reset() first")
+            raise RuntimeError(f"{name}: expected all environments to have been reset, got {pool.num_unstarted} that "
+                               "were never reset: call reset() first")
 
     def _begin(self, evaluator: str, num_games: int, *given: Any) -> None:
         self._check_rest("begin")
@@ -522,7 +522,7 @@ def _searchable(env: VectorAPI, allow_hidden: bool) -> EnvSpec:
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     spec = env.env_spec
     if env._pool.is_hosted:
-        raise ValueError("env: expected no Python environments, because they cannot be copied one by one")
+        raise ValueError("env: expected no Python environments, because they cannot be copied individually")
     if env.is_async:
         raise ValueError("env: expected a synchronous pool, got an asynchronous one")
     if env._pool.hooks is not None:

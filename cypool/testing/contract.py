@@ -210,7 +210,7 @@ class _Check:
         if without_gil and not self.is_task:
             self.hold_the_gil()
         else:
-            self.skipped.append("runs without the GIL: not claimed")
+            self.skipped.append("runs without the GIL: not declared")
         episodes = sum(event.ended for each in events for event in each)
         return Contract(self.id, self.options, self.num_envs, self.num_steps, episodes, tuple(self.passed),
                         tuple(self.skipped))
@@ -366,7 +366,7 @@ class _Check:
             for where, pool, loaded in (
                     ("after load into the same pool", env, state),
                     ("after load into another pool", other, state),
-                    ("after load of a pickled state", env, pickle.loads(pickle.dumps(state)))):
+                    ("after loading a pickled state", env, pickle.loads(pickle.dumps(state)))):
                 pool.reset()
                 obs, info = pool.load(loaded)
                 self.compare(rest, self.go_on(pool), where)
@@ -403,7 +403,7 @@ class _Check:
                     return
                 other.load(state[[source] * self.num_envs], range(self.num_envs))
                 self.compare(self.go_on(other), self.go_on(env), f"after copy from env {source}",
-                             "after load of the state that it was copied from")
+                             "after loading the state that it was copied from")
         self.hold("copies continue like their originals")
 
     def go_on(self, env: Any) -> Events:

@@ -496,7 +496,7 @@ def main(args: Args) -> None:
     candidates, missing = choose(args)
     loading = sum(1 + (0.08 * c.sizes(args)[0] if args.game else 0) for c in candidates) / cpus.available()
     duration = loading + len(candidates) * args.rounds * (args.seconds + WARM_UP)
-    print(f"Steps {args.env} with {len(candidates)} candidates in turn to compare their speed, for about "
+    print(f"Stepping {args.env} with {len(candidates)} candidates in turn to compare their speed; this takes about "
           f"{duration:.0f} seconds.", flush=True)
     samples = measure(candidates, args)
     report = {**describe(), "settings": vars(args), "not_installed": missing,

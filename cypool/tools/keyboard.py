@@ -50,7 +50,8 @@ def action_of_keys(spec: EnvSpec, entry_point: str) -> tuple[Callable[[Collectio
             return next((number for key, number in keys.items() if key in held), nothing)
 
         return choose, ", ".join(named)
-    return _levers(action), "left, right: the first number of the action; down, up: the second; no key: the middle"
+    return _levers(action), ("left, right: the first component of the action; down, up: the second; no key: midway "
+                             "between the bounds")
 
 
 def _levers(action: Array) -> Callable[[Collection[str]], Any]:

@@ -55,6 +55,9 @@ def test_unknown_option():
         cypool.make("Ant-v5", gravity=3)
     with pytest.raises(ValueError, match="^frame_skp: not an option of Pong-v5 .did you mean frame_skip"):
         cypool.make("Pong-v5", frame_skp=2)
+    for id, given, known in (("Pong-v5", "frame_stack", "stack_num"), ("Ant-v5", "stack_num", "frame_stack")):
+        with pytest.raises(ValueError, match=f"^{given}: not an option of {id} .did you mean {known}"):
+            cypool.make(id, **{given: 2})
     with pytest.raises(ValueError, match="^num_env: .*did you mean num_envs"):
         cypool.make("Pong-v5", num_env=2)
     with pytest.raises(ValueError, match="^env_type: .*pass num_envs by name"):

@@ -353,7 +353,7 @@ def test_states_of_python_stay_out_of_the_plain_format():
     env.step([0])
     state = env.save()
     for give in (state.to_bytes, lambda: state.save("never_written")):
-        with pytest.raises(ValueError, match="^state: expected plain data .* a Pickled is not plain data"):
+        with pytest.raises(ValueError, match="^state: expected plain data .* a Python environment is a pickle"):
             give()
     own, seen, seed = state.rows[0]["own"]
     # so no file can bring code to an environment of Python

@@ -84,9 +84,10 @@ def fail():
     ([Trouble, fail], ArithmeticError, "no environment today"),
     ([Trouble, int], TypeError, "factories: expected functions that return a gymnasium.Env, got 0"),
     ([Trouble, 3], TypeError, "factories: expected"),
+    ([gymnasium.Env()], TypeError, "factories: expected .*: pass the class, or lambda: MyEnv"),
     ([], TypeError, "factories: expected"),
     (Trouble, TypeError, "factories: expected"),
-], [2, 3, 5, 6, 7]))
+], [2, 3, 5, 6, 7, 8]))
 def test_bad_factories_are_refused(factories, error, message, host):
     with pytest.raises(error, match=message):
         cypool.from_factories(factories, **host)

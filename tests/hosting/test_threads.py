@@ -85,7 +85,7 @@ def brief_close(monkeypatch):
 def waits(gate, stuck):
     """The pool is closed within while this one does not return; then it does, and its thread ends."""
     # on a busy machine others may be late
-    message = rf"^close: expected environments to return within 0.05 s, but (.*, )?{stuck}(, .*)? did not; each of"
+    message = rf"^close: expected environments to return within 0.05 s, but (.*, )?{stuck}(, .*)? did not; each thr"
     with pytest.warns(RuntimeWarning, match=message) as warned:
         yield
     assert [each.filename for each in warned] == [__file__]
@@ -269,7 +269,7 @@ def test_an_environment_that_does_not_close():
     env = cypool.from_factories([partial(Waiter, i, gate, ["close"] * (i == 2)) for i in range(4)], workers="threads",
                                 num_workers=2)
     env.reset()
-    with waits(gate, "env 2 or 3 while it is created or closed"):
+    with waits(gate, "env 2 or 3 while being created or closed"):
         env.close()
 
 
@@ -314,7 +314,7 @@ def test_an_environment_that_is_not_made_while_another_fails():
         assert gate.arrived.wait(LIMIT)
         raise ArithmeticError("no environment today")
 
-    with waits(gate, "env 1 while it is created or closed"):
+    with waits(gate, "env 1 while being created or closed"):
         with pytest.raises(ArithmeticError, match="no environment today"):
             cypool.from_factories([fail, partial(Waiter, 1, gate, ["__init__"]), Waiter], workers="threads")
 

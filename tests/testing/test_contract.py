@@ -96,7 +96,7 @@ FAULTS = [
     ("beyond", r"Careless.observe, obs_row.out, 2.: expected 0 to 1, because describe specifies 2 observations"),
     ("before", r"Careless.observe, obs_row.out, -1.: expected 0 to 1, because describe specifies 2 observations"),
     ("no such info", r"Careless.observe, info_row.out, 1.: expected 0 to 0, because describe specifies 1 infos"),
-    ("half copied", "observation steps is .* after copy from env 0, but was .* after load of the state that it was "
+    ("half copied", "observation steps is .* after copy from env 0, but was .* after loading the state that it was "
                     "copied from"),
     ("unchecked", "load accepted a state with an extra value, instead of raising"),
     ("untimely", "observation steps is .* in autoreset mode Disabled"),

@@ -32,7 +32,7 @@ def bench(tmp_path):
 @pytest.mark.parametrize("env, frames", [("CartPole-v1", 1), *slow(("Pong-v5", 4))])
 def test_cypool_alone(env, frames, bench):
     done, report = bench("--env", env, "--seconds", "0.05", "--rounds", "2", "--peers", "none")
-    assert done.stderr == "" and done.stdout.startswith(f"Steps {env} with 2 candidates")
+    assert done.stderr == "" and done.stdout.startswith(f"Stepping {env} with 2 candidates")
     assert "cypool sync" in done.stdout and "2/4" in done.stdout
     assert report["machine"]["cpus_usable"] >= 1 and "numpy" in report["versions"]
     assert report["settings"]["batch_size"] == 2

@@ -210,7 +210,7 @@ def test_doctor(capsys):
 @pytest.mark.parametrize("version, status, found", [
     ("3.17.0", "ok", "3.17.0 in "),
     ("9.0.1", "warning", "9.0.1 in "),
-    ("4.0.0", "warning", "MuJoCo's environments: mujoco 4.0.0 incorrectly factorizes"),
+    ("4.0.0", "warning", "MuJoCo environments: mujoco 4.0.0 incorrectly factorizes"),
 ])
 def test_doctor_says_which_mujoco_there_is(monkeypatch, tmp_path, version, status, found):
     from cypool.tools.cli import doctor

@@ -29,4 +29,4 @@ def keyboard(spec: Any) -> tuple[Callable[[Collection[str]], int], str]:
                 return there.index(_POSITIONS[wanted])
         return 0
 
-    return choose, "arrow keys and space, or 0 to 9 for the first actions"
+    return choose, "arrow keys and space, or 0 to 9 for the first ten actions"

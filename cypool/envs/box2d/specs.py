@@ -61,7 +61,7 @@ def _power(default: float, recommended: float, meaning: str) -> Option:
 @describes(
     continuous=boolean(False, "Uses continuous actions, two numbers each, instead of discrete ones."),
     gravity=Option(-10.0, _check_gravity, "Gravity, above -12 and below 0."),
-    enable_wind=boolean(False, "Adds wind, until a leg touches the ground."),
+    enable_wind=boolean(False, "Adds wind while no leg touches the ground."),
     wind_power=_power(15.0, 20, "Maximum wind force; as in Gymnasium, a value outside 0 to 20 causes a warning."),
     turbulence_power=_power(1.5, 2, "Maximum wind torque; a value outside 0 to 2 causes a warning."),
     action_dtype=_CONTINUOUS_DTYPE)

@@ -44,7 +44,7 @@ def _angles(size: int) -> Option:
     def check_one(name: str, value: Any, shape: tuple[int, int]) -> tuple[tuple[float, ...], ...] | None:
         if value is None:
             return None
-        expected = f"None or numbers from 0 to 1 of shape {shape}"
+        expected = f"None or an array of shape {shape} with values from 0 to 1"
         array = check_array(name, value, expected)
         if array.shape != shape or array.dtype.kind not in "iuf" or not (array >= 0).all() or not (array <= 1).all():
             raise ValueError(f"{name}: expected {expected}, got {shown(value)}")
@@ -56,8 +56,8 @@ def _angles(size: int) -> Option:
             raise ValueError(f"{name}: expected a list of four, each None or an array, got {shown(value)}")
         return tuple(check_one(f"{name}[{k}]", noise, shapes[k]) for k, noise in enumerate(noises))
 
-    return Option((None,) * len(shapes), check, "Noise angles for water, mountains, paths and trees, in full turns: "
-                  f"four items, each None (random) or an array, with shapes {', '.join(map(str, shapes))}.")
+    return Option((None,) * len(shapes), check, "Noise angles for water, mountains, paths and trees, as fractions of a "
+                  f"turn: four items, each None (random) or an array, with shapes {', '.join(map(str, shapes))}.")
 
 
 def _slots(default: int, what: str) -> Option:

@@ -297,7 +297,7 @@ cdef class HighwayEnv(ArchivedEnv):
         spec, own = self.describe(**options), self.spec
         if any(getattr(spec, each) != getattr(own, each) for each in ("observation", "action", "agents", "info")) or (
                 specs.types_of(spec.options) != specs.types_of(own.options)):
-            raise ValueError("config: expected no changes to the spaces of observations, actions and infos")
+            raise ValueError("config: expected no changes to the observation space, action space or infos")
         if spec.goals != own.goals:
             raise ValueError("config: expected unchanged reward_weights and success_goal_reward, because "
                              f"compute_reward uses them, got {list(spec.goals.weights)} and {spec.goals.success}")

@@ -99,7 +99,7 @@ def _size(name: str, value: Any) -> list[int]:
 def _speeds(name: str, value: Any) -> list[float]:
     given = numbers(name, value, 2, 16)
     if not given[0] < given[-1]:
-        raise ValueError(f"{name}: expected increasing speeds, got {shown(value)}")
+        raise ValueError(f"{name}: expected the last speed to be greater than the first, got {shown(value)}")
     return given
 
 

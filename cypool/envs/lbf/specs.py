@@ -55,7 +55,7 @@ def _levels(default: int | None, meaning: str) -> Option:
     observe_agent_levels=boolean(True, "Whether players see each other's levels and their own."),
     penalty=number(0.0, 0, 1e9, "Penalty for a failed attempt to load."),
     time_limit=integer(50, 1, _LONGEST, "Maximum number of steps per episode."),
-    truncate=boolean(False, "Reports reaching `time_limit` as truncation; otherwise as termination, as in lbforaging."),
+    truncate=boolean(False, "Reports reaching `time_limit` as truncation; lbforaging reports it as termination."),
     fresh_world=boolean(False, "Creates a new world for each episode, so that episodes do not depend on earlier ones."))
 def foraging(options: dict[str, Any]) -> EnvSpec:
     levels = levels_of(options)

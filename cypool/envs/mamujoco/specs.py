@@ -108,7 +108,7 @@ def _check_conf(scenario: Scenario, name: str, value: Any) -> str | None:
         match = re.fullmatch(r"([1-9]\d{0,2})x([1-9]\d{0,2})", value)
         least = 1 + (scenario.robot == "Swimmer")
         if match is None or not least <= int(match[1]) * int(match[2]) <= _MOST_SEGMENTS:
-            raise ValueError(f"{name}: expected agents and segments per agent, such as '2x3', {least} to "
+            raise ValueError(f"{name}: expected numbers of agents and of segments per agent, such as '2x3', {least} to "
                              f"{_MOST_SEGMENTS} segments in all, got {shown(value)}")
         return value
     if value is None:
@@ -138,7 +138,7 @@ def describer(name: str) -> Callable[..., EnvSpec]:
     scenario = SCENARIOS[name]
     of_robot: dict[str, Option] = scenario.describe.declared  # type: ignore[attr-defined]
     hidden = {*_HIDDEN, *(("xml_file",) if scenario.name in text_makers else ())}
-    confs = "agents and segments per agent, such as \"2x3\"" if scenario.name in SEGMENTED else (
+    confs = "numbers of agents and of segments per agent, such as \"2x3\"" if scenario.name in SEGMENTED else (
         " or ".join(f'"{conf}"' for conf in ROBOTS[scenario.name].parts) + "; None: a single agent"
         if scenario.default else "None: a single agent")
 

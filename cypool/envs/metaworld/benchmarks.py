@@ -118,7 +118,8 @@ def _meta_learning(tasks: tuple[str, ...], num_envs: int | None, seed: int, goal
     if total_tasks_per_cls is not None:
         num_goals = check_int("total_tasks_per_cls", total_tasks_per_cls, 1, num_goals)
     if num_goals % copies:
-        raise ValueError(f"num_envs: expected a number per task that divides {num_goals} goals, got {copies}")
+        raise ValueError("num_envs: expected the number of environments per task to divide the number of goals, "
+                         f"{num_goals}, got {copies}")
     common = {"partially_observable": True, "task_select": "pseudorandom", "terminate_on_success": is_test, **options}
     each = [{"task": task, "goals": goals[task][:num_goals][copy::copies], **common}
             for task in tasks for copy in range(copies)]

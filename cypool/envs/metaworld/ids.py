@@ -7,7 +7,7 @@ from cypool.registration.registry import register
 FAMILY = Family(
     name="metaworld",
     title="Meta-World",
-    description="fifty tasks for a Sawyer arm at a table, and the benchmarks MT and ML",
+    description="fifty tasks for a Sawyer arm at a table, and the MT and ML benchmarks",
     licence="MuJoCo: Apache 2.0; metaworld: MIT",
     package="metaworld",
     extra="metaworld",

@@ -35,8 +35,8 @@ OPTIONS = {
     "use_one_hot": boolean(False, "Adds the task to the observation: `num_tasks` numbers, with a one at `task_index`."),
     "task_index": unchecked(0, "See `use_one_hot`."),
     "num_tasks": integer(1, 1, 1000, "See `use_one_hot`."),
-    "recurrent_info_in_obs": boolean(False, "Adds the last action, the reward and whether the episode ended to the "
-                                            "observation."),
+    "recurrent_info_in_obs": boolean(False, "Adds to the observation the last action, the reward, and whether the "
+                                            "episode ended."),
     "normalize_reward_in_recurrent_info": boolean(True, "Divides the reward in the observation by 10."),
     "reward_function_version": choice("v2", ("v1", "v2"), 'The reward: "v2", or "v1" as in early Meta-World.'),
     "reward_normalization_method": choice(
@@ -125,7 +125,7 @@ def check_saved(state: Any, *, num_remembered: int, num_numbers: int, num_ordere
     goals = check_state(goals, *[float] * num_numbers)
     order = check_state(order, *[(0, num_goals - 1)] * num_ordered)
     if len(set(order)) != len(order):
-        raise ValueError("expected each goal once, in order")
+        raise ValueError("order: expected each goal once")
     rest = check_state(tuple(others), (-1, num_goals - 1), bool, bool, bool, bool)
     place, *_, samples_next, is_unplayed = rest
     if not is_fresh and place < 0 and (is_unplayed or not samples_next):

@@ -43,8 +43,8 @@ SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
         "curriculum_stage": _stage("0: collisions cost nothing; None, 1 or 2: they reduce the reward."),
         "terminate_on_success": _success("there is an agent at each landmark"), **_NEIGHBORS}),
     "SimpleTag": (("adversary", "agent"), {
-        **_counts("Number of agents, adversaries and obstacles.", num_good=1, num_adversaries=3),
-        **_counts("Number of agents, adversaries and obstacles.", 0, num_obstacles=2),
+        **_counts("Number of agents.", num_good=1), **_counts("Number of adversaries.", num_adversaries=3),
+        **_counts("Number of obstacles.", 0, num_obstacles=2),
         "curriculum_stage": _stage("Speed of the agents. 0: half; 1: three quarters; None or 2: full."),
         "terminate_on_success": _success("all agents are caught"), **_NEIGHBORS}),
     "SimpleAdversary": (("adversary", "agent"), {
@@ -54,7 +54,8 @@ SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
     "SimpleSpeakerListener": (("speaker", "listener"), {}),
     "SimpleCrypto": (("eve", "bob", "alice"), {}),
     "SimpleWorldComm": (("leadadversary", "adversary", "agent"), {
-        **_counts("Number of agents, or of adversaries including their leader.", num_good=2, num_adversaries=4),
+        **_counts("Number of agents.", num_good=2),
+        **_counts("Number of adversaries, including their leader.", num_adversaries=4),
         **_counts("Number of obstacles.", 0, num_obstacles=1), **_counts("Number of food items.", num_food=2),
         **_counts("Number of forests.", 0, num_forests=2)}),
     "SimpleFormation": (("agent",), {

@@ -5,7 +5,7 @@ from cypool.registration.registry import register
 FAMILY = Family(
     name="mujoco",
     title="MuJoCo",
-    description="Gymnasium's robots in versions 5 and 4, with numbers or images as observations",
+    description="versions 4 and 5 of Gymnasium's robots, with numbers or images as observations",
     licence="MuJoCo: Apache 2.0",
     package="mujoco",
     extra="mujoco",

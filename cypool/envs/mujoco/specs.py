@@ -97,7 +97,7 @@ def _require(model: Any, bodies: tuple[str, ...], min_joints: int) -> None:
         model.body(name)
     if model.nv < min_joints or model.nq != model.nv:
         raise ValueError(f"xml_file: expected a robot with at least {min_joints} joints, all of them hinges or "
-                         f"slides, found {model.nv} degrees of freedom in {model.nq} positions")
+                         f"slides, found {model.nv} degrees of freedom and {model.nq} positions")
 
 
 def _pair(default: tuple[float, float], meaning: str) -> Option:

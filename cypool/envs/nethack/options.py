@@ -176,7 +176,7 @@ def _check_clock(name: str, given: Any) -> int | str:
         None, "Leaves menus, line prompts and --More-- to the agent; otherwise the step dismisses them. None: "
               "as in NLE, True only for the challenge."),
     spawn_monsters=boolean(True, "Whether new monsters appear."),
-    fix_moon_phase=boolean(False, "Draws the phase of the moon and the time of day from the seed."),
+    fix_moon_phase=boolean(False, "Derives the phase of the moon and the time of day from the seed."),
     penalty_mode=choice("constant", PENALTIES, 'Kind of penalty for steps in which no time passes: "constant", "exp", '
                                                '"square" or "linear"; or "always", for all steps.'),
     penalty_step=number(None, -1e9, 1e9, "Base value of the step penalty; None: -0.01, or 0 for the challenge."),

@@ -7,7 +7,7 @@ from cypool.registration.registry import register_pattern
 FAMILY = Family(
     name="openspiel",
     title="OpenSpiel",
-    description="OpenSpiel's games with turns or simultaneous moves, run by its own library",
+    description="OpenSpiel's turn-based and simultaneous-move games, run by its own library",
     licence="OpenSpiel: Apache-2.0",
     package="pyspiel",
     extra="openspiel",

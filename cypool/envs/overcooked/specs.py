@@ -162,7 +162,7 @@ def _by_recipe(options: dict[str, Any], words: dict[str, Any], orders: list[tupl
         raise ValueError(f"{other}: expected a number together with {one}, got None")
     ways = [name for name in (every, listed, onion) if name in given]
     if len(ways) > 1:
-        raise ValueError(f"{ways[1]}: expected None together with {ways[0]}, got {shown(given[ways[1]])}")
+        raise ValueError(f"{ways[1]}: expected None when {ways[0]} is given, got {shown(given[ways[1]])}")
     if listed in given and len(given[listed]) != len(orders):
         raise ValueError(f"{listed}: expected {len(orders)} numbers, one for each recipe in start_all_orders, got "
                          f"{len(given[listed])}")

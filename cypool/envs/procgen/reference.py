@@ -108,7 +108,8 @@ class Reference:
         self._level_limit, self._limit = own, ours.env_spec.max_episode_steps or 2**31
         if options["batch_seeds"]:
             if self._limit < own:
-                raise ValueError("max_episode_steps: expected None with batch_seeds, because a batch has one limit")
+                raise ValueError("max_episode_steps: expected None with batch_seeds, because a batch cannot end the "
+                                 "episode of a single environment early")
             self._batches = [Batch(self._num, seed, options)]
         else:
             self._batches = [Batch(1, seed + k, options) for k in range(self._num)]

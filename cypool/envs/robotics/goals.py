@@ -90,7 +90,7 @@ class Pose(NamedTuple):
             far = lengths(achieved - desired, 3)
         if self.ignores_z:
             if achieved.ndim > 1 and len(achieved) < 3:
-                raise ValueError(f"achieved_goal: expected one goal or at least three with a pen, got {len(achieved)}")
+                raise ValueError(f"achieved_goal: expected one goal, or three or more for the pen, got {len(achieved)}")
             turned = angles_of_pens(achieved, desired)
         else:
             # the real part of the product with the conjugate, from left to right

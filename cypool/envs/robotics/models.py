@@ -112,5 +112,5 @@ def kitchen_limits() -> dict[str, tuple[float, ...]]:
         if len(joints) != 29:
             raise ValueError(f"limits of {len(joints)} joints")
     except (ElementTree.ParseError, KeyError, ValueError) as error:
-        raise ImportError(f"gymnasium_robotics: found no limits of 29 joints in {path}: {error!r}") from error
+        raise ImportError(f"gymnasium_robotics: expected limits for 29 joints in {path}, got {error!r}") from error
     return limits

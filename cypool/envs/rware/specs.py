@@ -75,7 +75,7 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
                                     f"The layers: some of {', '.join(LAYERS)}."),
     image_observation_directional=boolean(True, "Rotates layers so that the agent faces up."),
     normalised_coordinates=boolean(False, "Scales the agent's own position to [0, 1]."),
-    truncate=boolean(False, "Reports the end of an episode as truncation; otherwise as termination, as in rware."))
+    truncate=boolean(False, "Reports the end of an episode as truncation; rware reports it as termination."))
 def warehouse(options: dict[str, Any]) -> EnvSpec:
     layout = layout_of(options)
     rows, cols = layout.highways.shape

@@ -129,7 +129,8 @@ def record_into(folder: Any) -> str:
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise ValueError(f"lmp_save_dir: expected an existing or new folder, got {shown(folder)}: {error}") from error
+        raise ValueError("lmp_save_dir: expected a folder that exists or can be created, got "
+                         f"{shown(folder)}: {error}") from error
     own, _ = engine_dir()
     name = f"lmp{next(_recordings)}"
     os.symlink(os.path.abspath(folder), os.path.join(own, name))

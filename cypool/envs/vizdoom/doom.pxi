@@ -67,7 +67,7 @@ def probe(path, text):
 def _read_config(path, text, changed):
     config = probe(path, text)
     if not config.buttons:
-        raise ValueError(f"config: expected at least one of available_buttons, got none in {path or text!r}")
+        raise ValueError(f"config: expected at least one button in available_buttons, got none in {path or text!r}")
     return config
 
 

@@ -202,8 +202,8 @@ WRAPPER_OPTIONS = dict(
     frame_skip=_FRAME_SKIP,
     max_buttons_pressed=integer(
         0, 0, len(BUTTONS), "Number of buttons that can be pressed at once: an action is one combination of buttons. "
-                            "0: any number of buttons, each with a separate value. Buttons that take a number are "
-                            "separate, in a dict together with any others."),
+                            "0: any number of buttons, each with a separate value. If some buttons take a number, "
+                            "the action is a dict that separates them from the others."),
     treat_episode_timeout_as_truncation=boolean(True, "Also reports the game's own time limit as truncation; "
                                                       "`terminated` is set either way."),
     config=Option(None, _check_config, "A dict of config keys and values that override those of the file."),

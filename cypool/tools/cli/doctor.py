@@ -299,7 +299,7 @@ def _mujoco() -> Lines:
     if version in mujoco_version.COMPARED:
         yield "ok", f"{version} in {folder}"
     else:
-        yield ("warning", f"{version} in {folder}; this version was not compared with the reference packages",
+        yield ("warning", f"{version} in {folder}; this version has not been compared with the reference packages",
                f"compared versions: {', '.join(mujoco_version.COMPARED)}")
 
 
@@ -314,7 +314,7 @@ def _lanes() -> Lines:
         yield "optional", f"all robots use mj_step: {error}", "the page about MuJoCo's lanes lists their requirements"
     else:
         yield "ok", (f"step up to {lanes} robots at once (4 with the PGS solver); `cypool info ID` and "
-                     "`env.stepped_by` show whether lanes are in use, or why not")
+                     "`env.stepped_by` show whether lanes are in use and, if not, why")
 
 
 def _opengl() -> Lines:

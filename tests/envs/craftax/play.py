@@ -27,7 +27,7 @@ OPTIONS += [(FULL, options) for options in (
     {"mob_despawn_distance": 9, "max_attribute": 7, "god_mode": True, "day_length": 50},
     {"max_melee_mobs": 6, "max_passive_mobs": 1, "max_ranged_mobs": 4, "max_mob_projectiles": 1,
      "max_player_projectiles": 2, "max_growing_plants": 3, "god_mode": True})]
-PIXELS = [(id, {}) for id in ("Craftax-Classic-Pixels-v1", "Craftax-Pixels-v1", "Craftax-Pixels-AutoReset-v1")]
+PIXELS = [(f"{game}-Pixels{reset}-v1", {}) for game in ("Craftax-Classic", "Craftax") for reset in ("", "-AutoReset")]
 STEPS = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]], np.int32)
 NUM_ACTIONS = {"Craftax-Classic": 17, "Craftax": 43}
 

@@ -23,8 +23,7 @@ DESCEND, ASCEND = 18, 19
 def started(id, num_steps=0, num_envs=1, seed=3, **options):
     env = cypool.make(id, num_envs=num_envs, num_threads=0, seed=seed, **options)
     env.reset()
-    count = env.single_action_space.n
-    for action in np.random.default_rng(seed).integers(count, size=(num_steps, num_envs)):
+    for action in np.random.default_rng(seed).integers(env.single_action_space.n, size=(num_steps, num_envs)):
         env.step(action)
     return env
 
@@ -336,7 +335,7 @@ test_bad_options = family_tests.refuses([
     (FULL, {"fractal_noise_angles": None}, "fractal_noise_angles: expected a list of four, each None or an"),
     (FULL, {"fractal_noise_angles": [None] * 3}, "fractal_noise_angles: expected a list of four, each None or an"),
     *((id, {"fractal_noise_angles": [None, angles, None, None]},
-       r"fractal_noise_angles\[1\]: expected None or numbers from 0 to 1 of shape \(") for id, angles in (
+       r"fractal_noise_angles\[1\]: expected None or an array of shape \(") for id, angles in (
            (CLASSIC, np.zeros((4, 4))), (FULL, np.full((4, 4), np.nan)), (FULL, np.full((4, 4), 1.5)), (FULL, "0")))])
 
 

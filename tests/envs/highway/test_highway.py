@@ -291,6 +291,8 @@ test_refused_options = refuses([
     (FAST, {"observation": TTC, "action": BOX}, "action: expected DiscreteMetaAction with Highway"),
     (FAST, {"action": {**BOX, "longitudinal": False, "lateral": False}}, "action: expected longitudinal, lateral or"),
     (FAST, {"action": {"type": "DiscreteMetaAction", "target_speeds": [20]}}, r"action\['target_speeds'\]: expected"),
+    (FAST, {"action": {"type": "DiscreteMetaAction", "target_speeds": [25, 20]}},
+     r"action\['target_speeds'\]: expected the last speed to be greater"),
     (FAST, {"observation": group(KIN, BOX, 2)["observation"]}, "observation: expected both MultiAgentObservation and"),
     ("merge-v0", {"action": BOX}, "action: expected one axis with Merge"),
     ("racetrack-v0", {"action": {"type": "DiscreteMetaAction"}}, "action: expected ContinuousAction or Discrete"),

@@ -292,7 +292,7 @@ def test_robots_with_other_joints(id, joints, tmp_path):
 
 def test_another_file_of_gymnasiums_is_an_error(monkeypatch):
     monkeypatch.setitem(assets.CHECKSUMS, "point.xml", "0")
-    message = r'xml_file: expected the point.xml of Gymnasium 1.4, but /.*/point.xml differs: pip install "gymnasium=='
+    message = r"xml_file: expected Gymnasium 1.4's point.xml, but /.*/point.xml differs: pip install .gymnasium=="
     with pytest.raises(ValueError, match=f"^{message}"):
         cypool.make("HalfCheetah-v5", xml_file="point.xml")
 

@@ -245,7 +245,7 @@ test_bad_options_are_refused = refuses([
     ({"layout": GRID, "tomato_time": 5}, ValueError,
      "onion_time: expected a number together with tomato_time, got None"),
     ({"layout": GRID, "cook_time": 5, "recipe_times": [5]}, ValueError,
-     r"recipe_times: expected None together with cook_time, got \(5,\)"),
+     r"recipe_times: expected None when cook_time is given, got \(5,\)"),
     ({"layout": GRID, "recipe_values": [5]}, ValueError,
      "recipe_values: expected 0 numbers, one for each recipe in start_all_orders, got 1"),
     ({"layout": GRID, "recipe_values": [0.5]}, TypeError, r"recipe_values\[0\]: expected an int, got 0.5"),

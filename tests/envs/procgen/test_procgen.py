@@ -647,8 +647,8 @@ def test_get(folder, tmp_path, monkeypatch, capsys):
 
     other = tmp_path / "other.whl"
     other.write_bytes(b"x")
-    for status, wheel, message in ((1, None, "pip: downloading procgen 0.10.7 failed, got exit status 1: no such"),
-                                   (0, None, "got exit status 0"),
+    for status, wheel, message in ((1, None, "pip: downloading procgen 0.10.7 failed with exit status 1: no such"),
+                                   (0, None, "failed with exit status 0"),
                                    (0, other, "pip: expected a wheel with sha256 4b594d14")):
         pip(status, wheel)
         assert main(["get", "procgen"]) == 2 and message in capsys.readouterr().err

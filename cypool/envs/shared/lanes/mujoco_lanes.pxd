@@ -17,7 +17,7 @@ cdef class SimulationInLanes(Simulation):
     cdef int reads
     cdef int num_mj_steps                # MuJoCo's steps in one of ours
     cdef bint ends_with_step1            # whether mj_step1 follows them
-    cdef bint keeps_model                # in its own, steps begin with the common numbers that lanes read. Set in __init__
+    cdef bint keeps_model                # steps begin with the common numbers that lanes read. Set in __init__
     cdef bint writes_model               # in its own, each episode has other numbers. Set in __init__
     cdef size_t action_bytes
     cdef object lanes                    # a `Lanes`, that of the pool; None: mj_step steps

@@ -87,5 +87,5 @@ def check_asset(path: str) -> None:
         found = hashlib.sha256(file.read()).hexdigest()
     name = os.path.basename(path)
     if found != CHECKSUMS[name]:
-        raise ValueError(f"xml_file: expected the {name} of Gymnasium 1.4, but {path} differs: pip install "
+        raise ValueError(f"xml_file: expected Gymnasium 1.4's {name}, but {path} differs: pip install "
                          '"gymnasium==1.4.*", or pass the path of your own file')

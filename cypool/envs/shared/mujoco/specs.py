@@ -51,7 +51,7 @@ SIMULATION = {
                         '"geom_friction", "body_mass:torso" for a single body, or "opt.gravity"; each with (low, '
                         'high), or (operation, low, high), where the operation is "scale", "add" or "set". Each number '
                         "in a field is scaled by, increased by or replaced with a number drawn uniformly."),
-    "randomize_info": boolean(False, "Adds the numbers drawn for the episode to the info, as `randomize`."),
+    "randomize_info": boolean(False, "Adds the numbers drawn for the episode to the info, under the key `randomize`."),
     "from_pixels": boolean(False, "Observes images from `render`, uint8 (height, width, 3), instead of numbers."),
     "width": integer(480, 1, 8192, "Width of rendered images."),
     "height": integer(480, 1, 8192, "Height of rendered images."),

@@ -31,17 +31,17 @@ def find() -> tuple[Path, str]:
     libraries = sorted(folder.glob("libmujoco.so.*")) if folder else []
     if folder is None or not libraries:
         where = f"{folder} without its library" if folder else "none"
-        raise ImportError(f"MuJoCo's environments: expected mujoco {COMPARED[0]} to {COMPARED[-1]}, found {where}: "
+        raise ImportError(f"MuJoCo environments: expected mujoco {COMPARED[0]} to {COMPARED[-1]}, found {where}: "
                           f"{_INSTALL}", name="mujoco")
     if len(libraries) > 1:
-        raise ImportError(f"MuJoCo's environments: expected one library, found {libraries[0].name} and "
+        raise ImportError(f"MuJoCo environments: expected one library, found {libraries[0].name} and "
                           f"{libraries[1].name} in {folder}: {_REPLACE}", name="mujoco")
     version = libraries[0].name.removeprefix("libmujoco.so.")
     if Version(version) < Version(COMPARED[0]):
-        raise ImportError(f"MuJoCo's environments: expected mujoco {COMPARED[0]} or later, found {version}: {_INSTALL}",
+        raise ImportError(f"MuJoCo environments: expected mujoco {COMPARED[0]} or later, found {version}: {_INSTALL}",
                           name="mujoco")
     if version == "4.0.0":
-        raise ImportError("MuJoCo's environments: mujoco 4.0.0 incorrectly factorizes a matrix in its Newton solver, "
+        raise ImportError("MuJoCo environments: mujoco 4.0.0 incorrectly factorizes a matrix in its Newton solver, "
                           f"which 4.0.1 fixes: {_REPLACE}", name="mujoco")
     return folder, version
 

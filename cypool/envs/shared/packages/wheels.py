@@ -150,7 +150,7 @@ class Wheel(NamedTuple):
             wheels = list((work / "wheel").glob("*.whl"))
             if done.returncode or len(wheels) != 1:
                 said = done.stdout.decode(errors="replace").strip().splitlines()[-1:]
-                raise OSError(f"pip: downloading {self.package} {self.version} failed, got exit status "
+                raise OSError(f"pip: downloading {self.package} {self.version} failed with exit status "
                               f"{done.returncode}{': ' * bool(said)}{''.join(said)}; the command was "
                               f"{' '.join(command[1:])}")
             if hashlib.sha256(wheels[0].read_bytes()).hexdigest() != self.sha256:

@@ -14,7 +14,7 @@ ILLEGAL = choice("error", ("error", "lose"), 'The effect of an illegal action: "
                                              'is stepped; or "lose", the player loses.')
 OPPONENT = ('The opponents in the "single" view: "random" picks legal actions uniformly; "tree_search" '
             "searches with random playouts.")
-SIMULATIONS = 'Number of simulations per move of a searching opponent.'
+SIMULATIONS = 'Number of simulations per move of a search-based opponent.'
 _VIEWS = ("mover", "players", "single")
 
 
