@@ -173,7 +173,7 @@ class _Rows(RowsBackend):
             limit = check_int("max_episode_steps", limit, 1, 2**31 - 2)
         fps = max(1, round(1 / (self.sim.model.opt.timestep * self.frame_skip)))
         # states contain the other options, which may have to be plain data
-        unsaved = tuple(usual.keys() - options.keys())
+        unsaved = tuple(name for name in usual if name not in options)
         return EnvSpec(observation, action, info, max_seed=2**64 - 1, id=self.name, max_episode_steps=limit,
                        options={**usual, **options}, unsaved_options=unsaved, render_fps=fps)
 
