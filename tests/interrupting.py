@@ -1,5 +1,6 @@
 """Signals at a chosen moment, whose handler raises; and an environment whose rows have their kind."""
 import functools
+import gc
 import itertools
 import signal
 import sys
@@ -49,7 +50,9 @@ def moments(call, every=1):
             armed = False
             raise Interrupt
 
-    before = signal.signal(signal.SIGALRM, handle)
+    before, collects = signal.signal(signal.SIGALRM, handle), gc.isenabled()
+    # python drops what is raised in a callback of the collector, such as jax's
+    gc.disable()
     try:
         for moment in itertools.count(1, every):
             trace, outer, caught = tracer(moment), sys.gettrace(), None
@@ -70,3 +73,5 @@ def moments(call, every=1):
                 return
     finally:
         signal.signal(signal.SIGALRM, before)
+        if collects:
+            gc.enable()
