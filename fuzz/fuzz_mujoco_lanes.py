@@ -48,15 +48,16 @@ class Writer:
         self.sometimes(option, 0.05, timestep=r.choice([1e-5, 0.03]))
         self.sometimes(option, 0.3, cone="elliptic")
         self.sometimes(option, 0.2, impratio=r.choice([0.3, 2, 100]))
+        self.sometimes(option, 0.2, density=r.choice([0, 1.2, 1000]), viscosity=r.choice([0, 0.1, 3, -1]),
+                       wind=self.numbers(3, -2, 2))
+        self.sometimes(option, 0.2, noslip_iterations=r.choice([1, 3, 20]), noslip_tolerance=r.choice([0, 1e-6, 1e-3]))
         # without a meaning here
-        self.sometimes(option, 0.1, wind="1 2 3", magnetic="1 2 3", o_margin=0.1, o_solref="-9 -9",
+        self.sometimes(option, 0.1, magnetic="1 2 3", o_margin=0.1, o_solref="-9 -9",
                        o_solimp="0.1 0.2 0.3 0.4 5", o_friction="2 2 2 2 2", ccd_iterations=1, ccd_tolerance=1,
-                       noslip_tolerance=1, sleep_tolerance=9, sdf_iterations=1, sdf_initpoints=1)
+                       sleep_tolerance=9, sdf_iterations=1, sdf_initpoints=1)
         # outside of the class
         self.sometimes(option, 0.015, actuatorgroupdisable=r.choice(["1", "2 3"]))
-        self.sometimes(option, 0.015, density=1.2)
         self.sometimes(option, 0.015, jacobian="sparse")
-        self.sometimes(option, 0.015, noslip_iterations=2)
         self.sometimes(option, 0.015, integrator="implicit")
         self.sometimes(option, 0.015, solver="CG")
         flag = self.element("flag", **self.flags())
@@ -65,6 +66,9 @@ class Writer:
             option.update(solver="Newton", integrator=r.choice(["Euler", "RK4"]))
         if "cone" in option and not self.rare():
             option.update(solver="Newton")
+            option.pop("noslip_iterations", None)
+        if "density" in option and not self.rare():
+            option.update(integrator=r.choice(["Euler", "RK4"]))
         bodies = "".join(self.body(1, r.random() < 0.4) for _ in range(num_robots))
         bodies += "".join(self.thing() for _ in range(num_things))
         if not self.hinges:
@@ -73,12 +77,13 @@ class Writer:
             bodies += self.element("body", self.geom(), name="mocap", mocap="true", pos=self.lengths(3, -0.5, 0.5))
         # one of the world
         site = self.site() if r.random() < 0.05 else ""
+        tendon = self.tendon()
         controls = "".join(self.motor() for _ in range(r.randint(1, 4)))
         return (f"<mujoco><compiler angle=\"radian\" {self.attributes(self.compiler())}/>"
                 f"<option {self.attributes(option)}>{flag}</option>"
                 f"<default><geom {self.attributes(self.contact())}/></default>"
                 f"{self.assets()}<worldbody>{self.floor()}{self.walls()}{site}{bodies}</worldbody>"
-                f"<actuator>{controls}</actuator>{self.tendon()}{self.equality()}{self.sensor()}{self.exclusion()}"
+                f"<actuator>{controls}</actuator>{tendon}{self.equality()}{self.sensor()}{self.exclusion()}"
                 "</mujoco>")
 
     def flags(self):
@@ -186,7 +191,7 @@ class Writer:
         place = f"{self.num_bodies % 3 * 0.2} 0 {self.lengths(1, 0, 1)}"
         given = {"name": name, "pos": self.lengths(3, -0.3, 0.3) if depth > 1 else place}
         self.sometimes(given, 0.3, euler=self.numbers(3, -1, 1))
-        self.sometimes(given, 0.1, gravcomp=r.uniform(-1, 2))
+        self.sometimes(given, 0.1, gravcomp=r.uniform(-0.1, 2))
         return self.element("body", parts, **given)
 
     def thing(self):
@@ -224,7 +229,7 @@ class Writer:
             self.sometimes(given, 0.1, actuatorfrclimited="true", actuatorfrcrange=self.range(2))
             self.sometimes(given, 0.1, actuatorgravcomp="true")
             self.sometimes(given, 0.001, stiffness="1 2 3")
-        self.sometimes(given, 0.4, damping=r.uniform(-0.1, 3))
+        self.sometimes(given, 0.4, damping=r.uniform(-0.03, 3))
         self.sometimes(given, 0.4, armature=r.uniform(0, 0.5))
         self.sometimes(given, 0.3, pos=self.lengths(3, -0.1, 0.1))
         self.sometimes(given, 0.1, margin=r.uniform(-0.05, 0.1))
@@ -245,11 +250,17 @@ class Writer:
         self.geoms.append(given["name"])
         self.own_contact(given)
         self.sometimes(given, 0.2, density=10 ** r.uniform(0, 4))
+        self.sometimes(given, 0.005, fluidshape="ellipsoid")
         return self.element("geom", **given)
 
     def motor(self):
         r = self.r
-        given = {"joint": r.choice(self.hinges), "gear": r.uniform(-10, 50), "group": r.choice([0, 0, 1, 3])}
+        given = {"gear": r.uniform(-10, 50), "group": r.choice([0, 0, 1, 3])}
+        at = {"tendon": r.choice(self.tendons)} if self.tendons and r.random() < 0.5 else {
+            "joint": r.choice(self.hinges)}
+        given.update(at)
+        # at several joints, others are soon unstable
+        self.sometimes(given, "tendon" in at, gear=r.uniform(-2, 2))
         self.sometimes(given, 0.1, gear=self.numbers(6, -5, 5))
         self.sometimes(given, 0.7, ctrllimited="true", ctrlrange="-1 0.7")
         self.sometimes(given, 0.1, ctrllimited="true", ctrlrange=f"0.1 {r.uniform(0.1, 0.2)}")
@@ -258,12 +269,20 @@ class Writer:
         self.sometimes(given, 0.004, armature=1)
         self.sometimes(given, 0.004, nsample=2, delay=0.01)
         if self.rare():
-            return self.element("damper", joint=given["joint"], ctrlrange="0 1")
+            return self.element("damper", **at, ctrlrange="0 1")
         if r.random() < 0.3:
             gains = {"kp": r.uniform(0, 50), "kv": r.uniform(0, 3)} if r.random() < 0.7 else {"kv": r.uniform(0, 3)}
+            self.sometimes(gains, 0.2 * ("kp" in gains), timeconst=r.choice([0, 0.03]))
             return self.element("position" if "kp" in gains else "velocity", **gains, **given)
-        if r.random() < 0.1:
-            return self.element("general", biastype="affine", biasprm=self.numbers(3, -3, 3), **given)
+        if r.random() < 0.3:
+            given.update(dyntype=r.choice(["integrator", "filter", "filterexact"]))
+            given.update(dynprm=r.choice([0, 0.001, 0.03, 1]), gear=r.uniform(-5, 5))
+            self.sometimes(given, 0.5, actlimited="true", actrange=self.range(1))
+            self.sometimes(given, 0.3, actearly="true")
+            self.sometimes(given, 0.004, actdim=2)
+        if r.random() < 0.1 or "dyntype" in given:
+            return self.element("general", biastype=r.choice(["affine", "affine", "none"]),
+                                biasprm=self.numbers(3, -3, 3), **given)
         if r.random() < 0.1:
             return self.element("general", gainprm=f"{r.uniform(-3, 3)} 4 5", biasprm="1 2 3", dynprm="4 5 6", **given)
         return self.element("motor", **given)
@@ -272,7 +291,7 @@ class Writer:
         r = self.r
         if r.random() < 0.7:
             return ""
-        joints = r.sample(self.hinges, min(len(self.hinges), r.randint(1, 3)))
+        joints = r.sample(self.hinges, min(len(self.hinges), r.choice([1, 2, 3, 5, 8])))
         parts = "".join(self.element("joint", joint=name, coef=r.uniform(-2, 2)) for name in joints)
         given = {}
         self.sometimes(given, 0.3, limited="true", range=self.range(2))
@@ -281,7 +300,8 @@ class Writer:
         # outside of the class; of the springs some are felt only far away
         self.sometimes(given, 0.1, **r.choice([
             {"stiffness": 1}, {"stiffness": "0 2"}, {"stiffness": "0 0 3", "springlength": "-2 2"}, {"damping": 1},
-            {"damping": "0 2 3"}, {"frictionloss": 1}, {"armature": 1}, {"limited": "true", "range": "-2 2"}]))
+            {"damping": "0 2 3"}, {"frictionloss": 1}, {"armature": 1}, {"limited": "true", "range": "-2 2"},
+            {"actuatorfrcrange": "-1 1"}]))
         self.tendons.append("string")
         return self.element("tendon", self.element("fixed", parts, name="string", **given))
 

@@ -59,6 +59,11 @@ MUTANTS = {
     "limit_upper": ("constraint.h", "is_upper ? -d.qvel[j.dof] :", "is_upper ? d.qvel[j.dof] * -1.0000000000000002 :"),
     "tendon_upper": ("constraint.h", "is_upper ? t.high - length : -(t.low - length);",
                      "is_upper ? (t.high - length) * 1.0000000000000002 : -(t.low - length);"),
+    "tendon_moment": ("smooth.h", "(t.jacobian[j] * gear) * force", "t.jacobian[j] * (gear * force)"),
+    "act_exact": ("smooth.h", "speed * a.time * a.share", "speed * (a.time * a.share)"),
+    "act_high": ("smooth.h", "clip(act, all(a.lowest_act), all(a.highest_act))", "max(act, all(a.lowest_act))"),
+    "act_early": ("smooth.h", "return a.is_early ? next_act(m, d, actuator, speed) : d.act[a.act];",
+                  "return d.act[a.act];"),
     "friction_R": ("constraint.h", "R = 2 * mu * mu * R;", "R = 2 * mu * (mu * R);"),
     "tangent": ("constraint.h", "(normal[1] < 0.5) & (normal[1] > -0.5)", "(normal[1] < 0.4) & (normal[1] > -0.4)"),
     "tangent_given": ("constraint.h", "choose(is_given, given[k], tangent[k])", "tangent[k]"),
@@ -164,7 +169,7 @@ HOPPING = f"""
 def own_robots():
     """Yields names and options of robots of one's own, which have most features of the class."""
     import tests_path  # noqa: F401
-    from envs.mujoco.test_mujoco_lanes_class import robot
+    from envs.mujoco.test_mujoco_lanes_class import MOTORS, filters, robot
     from envs.mujoco.test_mujoco_lanes_objects import coupled, scene
 
     features = {
@@ -172,6 +177,7 @@ def own_robots():
         "geom": 'condim="6"', "joints": 'frictionloss="0.2"',
         "trunk": 'type="box" size="0.25 0.1 0.05" priority="1" condim="3"',
         "tendon": 'range="-0.2 0.3" limited="true" stiffness="9" springlength="-0.1 0.1"',
+        "actuators": MOTORS + filters('actrange="-0.4 0.3" actearly="true"'),
         "toe": '<body pos="0.02 0.01 -0.2"><joint type="ball" pos="0 0 0.01" frictionloss="0.001"/>'
                '<geom size="0.02" pos="0.03 0 0"/></body>'}
     hills = {"floor": 'type="hfield" hfield="hills"', "foot": 'type="box" size="0.06 0.03 0.02"'}

@@ -228,7 +228,7 @@ def test_doctor_says_which_mujoco_there_is(monkeypatch, tmp_path, version, statu
     ("HalfCheetah-v5", ["physics=mj_step"], "mj_step: physics="),
     ("HalfCheetah-v5", ["randomize={'opt.gravity': (0.9, 1.1)}"], "lanes"),
     ("HalfCheetah-v5", ["randomize={'body_ipos:torso': (0.9, 1.1)}"], "mj_step: randomize varies body_ipos"),
-    ("Swimmer-v5", [], "mj_step: "),
+    ("Swimmer-v5", [], "lanes"),
     ("dm_control/walker-walk-v0", ["action_repeat=2"], "mj_step: each repetition of an action has"),
 ])
 def test_info_says_what_steps_a_robot(capsys, id, options, said):

@@ -8,6 +8,7 @@ from libcpp.vector cimport vector
 
 from cypool.envs.shared.numerics.numpy_math cimport arctan2, cos, log1p, norm, sin
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport SENSED_FORCES, SITE_XPOS, XPOS, XQUAT
 
 
 ARM_JOINTS = ("arm_root", "arm_shoulder", "arm_elbow", "arm_wrist", "finger", "fingertip", "thumb", "thumbtip")
@@ -25,6 +26,7 @@ cdef class Arm(ControlTask):
 
     def __init__(self, spec, env_id, domain, written):
         super().__init__(spec, env_id, domain, written)
+        self.reads = 1 << XPOS | 1 << XQUAT | 1 << SITE_XPOS | 1 << SENSED_FORCES
         self.fully_observable = spec.options["fully_observable"]
         self.joints = [self.joint(name) for name in ARM_JOINTS]
         self.qpos = [self.qpos_of(name) for name in ARM_JOINTS]
@@ -182,6 +184,7 @@ cdef class Stacker(Arm):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "stacker", ("body_pos",))
+        self.writes_model = True
         names = [f"box{k}" for k in range(int(spec.options["task"].removeprefix("stack_")))]
         self.boxes = [self.body(name) for name in names]
         self.sites = [self.site(name) for name in names]

@@ -14,6 +14,7 @@ from libcpp.vector cimport vector
 from cypool.envs.shared.numerics.numpy_math cimport dot, norm, sum as numpy_sum
 from cypool.envs.shared.mujoco.mujoco_common cimport Simulation
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport SITE_XPOS, XMAT
 
 
 cdef class Acrobot(ControlTask):
@@ -34,6 +35,7 @@ cdef class Acrobot(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "acrobot")
+        self.reads = 1 << XMAT | 1 << SITE_XPOS
         self.is_sparse = spec.options["task"] == "swingup_sparse"
         self.links = [self.body("upper_arm"), self.body("lower_arm")]
         self.joints = [self.qpos_of("shoulder"), self.qpos_of("elbow")]
@@ -78,6 +80,7 @@ cdef class Cartpole(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "cartpole")
+        self.reads = 1 << XMAT
         task = spec.options["task"]
         self.balances, self.is_sparse = task.startswith("balance"), task.endswith("sparse")
 
@@ -143,6 +146,7 @@ cdef class Pendulum(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "pendulum")
+        self.reads = 1 << XMAT
         self.pole, self.min_upright = self.body("pole"), np.cos(np.deg2rad(8))
 
     cdef int begin_episode(self) except -1 nogil:

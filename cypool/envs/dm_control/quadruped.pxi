@@ -13,6 +13,7 @@ from cypool.envs.shared.numerics.numpy_math cimport (
 )
 from cypool.envs.shared.mujoco cimport guard, libmujoco
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport SENSED_FORCES, SENSED_MOTION, SITE_XPOS, XMAT, XPOS
 
 
 # of the reward's speed, in metres per second
@@ -45,6 +46,9 @@ cdef class Quadruped(ControlTask):
         task = spec.options["task"]
         self.escapes, self.fetches = task == "escape", task == "fetch"
         super().__init__(spec, env_id, "quadruped", ("hfield_data",) if self.escapes else ())
+        self.reads = 1 << XMAT | 1 << SENSED_MOTION | 1 << SENSED_FORCES
+        if self.escapes or self.fetches:
+            self.reads |= 1 << XPOS | 1 << SITE_XPOS
         self.speed = QUADRUPED_SPEEDS.get(task, 0)
         self.upright_cosine = np.cos(np.deg2rad(20 if self.escapes else 0))
         for k in range(self.model.njnt):

@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t
 from cypool.envs.shared.numerics.numpy_math cimport norm, vector_times_matrix
 from cypool.envs.shared.mujoco cimport libmujoco
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport SENSED_MOTION, XMAT, XPOS
 
 
 SWIMMER_JOINTS = ("tail1", "tail_twist", "tail2", "finright_roll", "finright_pitch", "finleft_roll", "finleft_pitch")
@@ -90,6 +91,7 @@ cdef class Swimmer(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "swimmer", ("geom_pos", "light_pos"))
+        self.reads, self.writes_model = 1 << XPOS | 1 << XMAT | 1 << SENSED_MOTION, True
         self.target, self.nose, self.head = self.geom("target"), self.geom("nose"), self.body("head")
         self.light = self.loaded.find(libmujoco.mjOBJ_LIGHT, "target_light")
 
@@ -105,9 +107,17 @@ cdef class Swimmer(ControlTask):
 
     cdef void to_target(self, double* out) noexcept nogil:
         """Writes three numbers, of which only the first two matter."""
-        cdef double[3] way
-        difference(self.data.geom_xpos + 3 * self.target, self.data.geom_xpos + 3 * self.nose, way)
-        vector_times_matrix(way, self.data.xmat + 9 * self.head, out)
+        cdef const double* place = self.data.xpos + 3 * self.head
+        cdef const double* matrix = self.data.xmat + 9 * self.head
+        cdef const double* on_head = self.model.geom_pos + 3 * self.nose
+        cdef double[3] nose, way
+        cdef int k
+        for k in range(3):
+            # the geom's own place is not computed in lanes
+            nose[k] = (matrix[3 * k] * on_head[0] + matrix[3 * k + 1] * on_head[1] + matrix[3 * k + 2] * on_head[2]
+                       + place[k])
+        difference(self.data.geom_xpos + 3 * self.target, nose, way)
+        vector_times_matrix(way, matrix, out)
 
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef const double* sensors

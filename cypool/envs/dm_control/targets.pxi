@@ -6,6 +6,7 @@ from libc.string cimport memcpy
 
 from cypool.envs.shared.numerics.numpy_math cimport cos, dot, log1p, norm, sin, sum as numpy_sum
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport SENSED_FORCES, SENSED_MOTION, XPOS
 
 
 cdef class BallInCup(ControlTask):
@@ -70,6 +71,7 @@ cdef class Finger(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "finger", ("dof_damping", "site_pos", "site_size"))
+        self.reads, self.writes_model = 1 << SENSED_MOTION | 1 << SENSED_FORCES, True
         task = spec.options["task"]
         self.spins, self.target_radius = task == "spin", 0.07 if task == "turn_easy" else 0.03
         self.hinge, self.hinge_dof, self.cap = self.joint("hinge"), self.qvel_of("hinge"), self.geom("cap1")
@@ -148,9 +150,11 @@ cdef class PointMass(ControlTask):
     cdef int target, mass
 
     def __init__(self, spec, env_id):
-        super().__init__(spec, env_id, "point_mass", ("wrap_prm",))
         self.is_hard = spec.options["task"] == "hard"
-        self.target, self.mass = self.geom("target"), self.geom("pointmass")
+        super().__init__(spec, env_id, "point_mass", ("wrap_prm",) if self.is_hard else ())
+        self.reads = 1 << XPOS
+        # the geom is where its body is
+        self.target, self.mass = self.geom("target"), self.body("pointmass")
 
     cdef int begin_episode(self) except -1 nogil:
         cdef double[2] one, two
@@ -173,7 +177,7 @@ cdef class PointMass(ControlTask):
     cdef double get_reward(self) except? -1 nogil:
         cdef double[3] way
         cdef double size = self.model.geom_size[3 * self.target]
-        difference(self.data.geom_xpos + 3 * self.target, self.data.geom_xpos + 3 * self.mass, way)
+        difference(self.data.geom_xpos + 3 * self.target, self.data.xpos + 3 * self.mass, way)
         return gaussian(norm(way, 3), 0, size, size) * ((small_control(self.data.ctrl, self.model.nu) + 4) / 5)
 
 
@@ -190,12 +194,16 @@ cdef class Reacher(ControlTask):
     describe = staticmethod(specs.reacher)
 
     cdef double radius
-    cdef int target, finger
+    cdef int target, finger, finger_body
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "reacher", ("geom_size", "geom_pos"))
+        # nothing touches the target
+        self.reads, self.keeps_model = 1 << XPOS, True
         self.radius = 0.05 if spec.options["task"] == "easy" else 0.015
         self.target, self.finger = self.geom("target"), self.geom("finger")
+        # the geom is where its body is
+        self.finger_body = self.body("finger")
 
     cdef int begin_episode(self) except -1 nogil:
         cdef double angle, distance
@@ -210,7 +218,7 @@ cdef class Reacher(ControlTask):
     cdef void to_target(self, double* out) noexcept nogil:
         cdef int k
         for k in range(2):
-            out[k] = self.data.geom_xpos[3 * self.target + k] - self.data.geom_xpos[3 * self.finger + k]
+            out[k] = self.data.geom_xpos[3 * self.target + k] - self.data.xpos[3 * self.finger_body + k]
 
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef double[2] way

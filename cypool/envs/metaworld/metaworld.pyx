@@ -177,7 +177,7 @@ cdef class Sawyer(SimulationInLanes):
         self.own = self.variation.edit()
         self.model = self.own
         # what it reads follows from mj_kinematics
-        self.reads, self.num_mj_steps, self.moves_bodies = NO_OUTPUTS, STEPS, True
+        self.reads, self.num_mj_steps, self.writes_model = NO_OUTPUTS, STEPS, True
         self.camera = Camera(model, options)
         for k in range(3):
             numbers.hand.v[k] = task.hand[k]

@@ -3,6 +3,7 @@ from cypool.envs.mujoco import specs
 
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.shared.numerics.numpy_math cimport norm
+from cypool.envs.shared.lanes.record cimport NO_OUTPUTS
 
 # indices of info
 cdef enum:
@@ -35,6 +36,7 @@ cdef class Swimmer(MujocoEnv):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id)
+        self.reads = NO_OUTPUTS
         options = spec.options
         self.forward_reward_weight = options["forward_reward_weight"]
         self.ctrl_cost_weight = options["ctrl_cost_weight"]

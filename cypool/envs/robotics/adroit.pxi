@@ -11,6 +11,7 @@ from cypool.envs.shared.mujoco cimport libmujoco
 from cypool.envs.shared.mujoco.libmujoco cimport mjModel
 from cypool.envs.shared.mujoco.mujoco_common cimport Model
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport SENSED_FORCES, SENSED_MOTION, SITE_XPOS, XPOS, XQUAT
 from cypool.envs.robotics.rotations cimport euler2quat, quat2euler
 
 # sparse rewards, with success and without
@@ -52,6 +53,7 @@ cdef class Adroit(RoboticsEnv):
             low, high = self.model.actuator_ctrlrange[2 * k], self.model.actuator_ctrlrange[2 * k + 1]
             self.middle.push_back((low + high) / 2.0)
             self.half.push_back(0.5 * (high - low))
+        self.reads, self.writes_model = 1 << XPOS | 1 << SITE_XPOS, True
         self.palm = self.site("S_grasp")
         self.parts = {"qpos": self.model.nq, "qvel": self.model.nv, **placed}
 
@@ -89,11 +91,14 @@ cdef class Adroit(RoboticsEnv):
         self.given = specs.check_initial_state(options.get("initial_state_dict"), self.parts)
         return 0
 
-    cdef int step_robot(self, const void* action) except -1 nogil:
-        cdef bint success
+    cdef void set_inputs(self, const void* action) noexcept nogil:
         cdef int k
         for k in range(self.model.nu):
             self.data.ctrl[k] = self.middle[k] + self.element(action, k) * self.half[k]
+
+    cdef int step_robot(self, const void* action) except -1 nogil:
+        cdef bint success
+        self.set_inputs(action)
         self.simulate()
         success = self.judge()
         if not self.dense:
@@ -186,6 +191,7 @@ cdef class AdroitHammer(Adroit):
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "hammer", ("body_pos",), {"board_pos": 3})
         self.sees_sensors = True
+        self.reads |= 1 << XQUAT | 1 << SENSED_MOTION | 1 << SENSED_FORCES
         self.board, self.hammer = self.body("nail_board"), self.body("Object")
         self.nail, self.head, self.nail_goal = self.site("S_target"), self.site("tool"), self.site("nail_goal")
         # the reference takes the number of a sensor for its place

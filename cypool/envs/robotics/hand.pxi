@@ -96,15 +96,6 @@ cdef class Hand(RoboticsEnv):
             part = 0.0 if action == NULL else self.element(action, k)
             self.data.ctrl[k] = clip((high + low) / 2.0 + part * ((high - low) / 2.0), low, high)
 
-    cdef int materialize(self) except -1 nogil:
-        # steps leave out sensors that nobody sees
-        cdef vector[double] sensed
-        if not self.sees_sensors:
-            sensed.assign(self.data.sensordata, self.data.sensordata + self.model.nsensordata)
-        SimulationInLanes.materialize(self)
-        memcpy(self.data.sensordata, sensed.data(), sensed.size() * sizeof(double))
-        return 0
-
     cdef void put_joints(self, ObsWriter* obs) noexcept nogil:
         cdef size_t k
         for k in range(self.joints.size()):

@@ -13,6 +13,7 @@ from libcpp.vector cimport vector
 from cypool.envs.shared.numerics.numpy_math cimport clip
 from cypool.envs.shared.mujoco.mujoco_common cimport Model
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
+from cypool.envs.shared.lanes.record cimport NO_OUTPUTS
 
 cdef double KITCHEN_NEAR = 0.3
 cdef enum:
@@ -54,6 +55,7 @@ cdef class FrankaKitchen(RoboticsEnv):
         cdef Model model = load_robot(specs.KITCHEN)
         cdef int k
         super().__init__(spec, env_id, model, (0.0, KITCHEN_QPOS, (0.0,) * 29), specs.KITCHEN_FRAME_SKIP)
+        self.reads = NO_OUTPUTS
         names = list(KITCHEN_TASKS)
         for task in options["tasks_to_complete"]:
             k = names.index(task)
@@ -83,15 +85,19 @@ cdef class FrankaKitchen(RoboticsEnv):
         self.tell(0)
         return 0
 
-    cdef int step_robot(self, const void* action) except -1 nogil:
-        cdef int completed = 0, todo = <int>self.episode[TODO], k
+    cdef void set_inputs(self, const void* action) noexcept nogil:
         cdef double velocity
-        cdef size_t t, first = 0
+        cdef int k
         for k in range(ROBOT):
             velocity = clip(0.0 + self.element(action, k) * 2.0, self.vel_bound[2 * k], self.vel_bound[2 * k + 1])
             # from where it was observed, with noise
             self.data.ctrl[k] = clip(self.episode[k] + velocity * self.dt, self.pos_bound[2 * k],
                                      self.pos_bound[2 * k + 1])
+
+    cdef int step_robot(self, const void* action) except -1 nogil:
+        cdef int completed = 0, todo = <int>self.episode[TODO], k
+        cdef size_t t, first = 0
+        self.set_inputs(action)
         self.simulate()
         self.observe_noisily()
         for t in range(self.tasks.size()):

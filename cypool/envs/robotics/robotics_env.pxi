@@ -170,6 +170,15 @@ cdef class RoboticsEnv(SimulationInLanes):
         self.info[self.info.size() - 1] += unstable
         return 0
 
+    cdef int materialize(self) except -1 nogil:
+        # steps leave out sensors that nobody sees
+        cdef vector[double] sensed
+        if not self.sees_sensors:
+            sensed.assign(self.data.sensordata, self.data.sensordata + self.model.nsensordata)
+        SimulationInLanes.materialize(self)
+        memcpy(self.data.sensordata, sensed.data(), sensed.size() * sizeof(double))
+        return 0
+
     cdef double element(self, const void* action, int k) noexcept nogil:     # of the action, in [-1, 1]
         return clip((<const float*>action)[k] if self.action_is_single else (<const double*>action)[k], -1.0, 1.0)
 

@@ -44,8 +44,9 @@ ROBOT = """
   </worldbody>
   <contact>{contact}</contact>
   <tendon>
-    <fixed {tendon}><joint joint="knee0" coef="1.2"/><joint joint="hip1" coef="-0.7"/></fixed>
-    <fixed {tendon}><joint joint="knee3" coef="-2"/></fixed>
+    <fixed name="pair" {tendon}><joint joint="knee0" coef="1.2"/><joint joint="hip1" coef="-0.7"/></fixed>
+    <fixed name="one" {tendon}><joint joint="knee3" coef="-2"/></fixed>
+    <fixed name="all">{coefs}</fixed>
   </tendon>
   <actuator>{actuators}</actuator>
   <sensor>
@@ -63,6 +64,7 @@ ROBOT = """
     <jointlimitpos joint="knee1"/><jointlimitvel joint="knee1"/><jointlimitfrc joint="knee1"/>{sensors}
   </sensor>
 </mujoco>"""
+COEFS = "".join(f'<joint joint="{kind}{k}" coef="{k - 1.7}"/>' for kind in ("knee", "hip") for k in (2, 0, 1, 3))
 SERVOS = "".join(f'<{kind} name="{kind}_{kind_of}{k}" joint="{kind_of}{k}" {{servo}}/>' for k in range(4)
                  for kind, kind_of in (("position", "hip"), ("position", "knee"), ("velocity", "hip")))
 
@@ -77,7 +79,7 @@ def robot(tmp_path, option="", flag="", geom="", joints="", joint="", servo="", 
     path = tmp_path / "robot.xml"
     path.write_text(ROBOT.format(option=option, flag=flag, geom=geom, joints=joints, servo="", floor=floor, world=world,
                                  trunk=trunk, tendon=tendon, legs=legs, contact=contact,
-                                 sensors=sensors, actuators=actuators.format(servo=servo)))
+                                 coefs=COEFS, sensors=sensors, actuators=actuators.format(servo=servo)))
     return str(path)
 
 
@@ -93,6 +95,18 @@ def check_equal(path, least=1000):
 PAIRS = ('<pair geom1="floor" geom2="foot0" condim="4" friction="1.2 0.3 0.1 0.02 0.03" margin="0.01"/>'
          '<pair geom1="shin1" geom2="thigh0" solref="0.03 0.8" solimp="0.7 0.9 0.02"/>'
          '<pair geom1="foot3" geom2="floor" condim="6" friction="0.5 0.5 0.2 0.1 0.1"/>')
+MOTORS = ('<motor tendon="pair" gear="3" {servo}/><motor name="all" tendon="all" gear="-2" {servo}/>'
+          '<motor name="one" tendon="one" {servo}/>')
+OF_MOTORS = "".join(f'<actuator{kind} actuator="{name}"/>' for kind in ("pos", "vel", "frc") for name in ("all", "one"))
+
+
+def filters(more=""):
+    """Returns actuators with activations, and the servos."""
+    kinds = (("filter", 0.03), ("filterexact", 0.02), ("integrator", 1), ("filterexact", 0.2))
+    return SERVOS + "".join(f'<general joint="knee{k}" dyntype="{kind}" dynprm="{time}" gear="3" {more}/>'
+                            for k, (kind, time) in enumerate(kinds))
+
+
 FEATURES = {
     "servos": {},
     "force limits of actuators": {"servo": 'forcerange="-2 1.5"'},
@@ -101,6 +115,17 @@ FEATURES = {
     "gravity that actuators make up for": {"knee": 'gravcomp="1.2"', "joint": 'actuatorgravcomp="true"'},
     "bias of any kind": {"actuators": '<general joint="knee0" biastype="affine" gainprm="3" biasprm="0.4 -7 -0.2" '
                                       'gear="-2"/>' + SERVOS},
+    "motors of tendons": {"actuators": MOTORS + SERVOS, "sensors": OF_MOTORS},
+    "activations": {"actuators": filters()},
+    "activations with limits": {"actuators": filters('actrange="-0.4 0.3"')},
+    "early activations": {"actuators": filters('actearly="true" actrange="-0.4 0.3" ctrlrange="-0.5 1.2" '
+                                               'forcerange="-2 1"')},
+    "activations of servos": {"actuators": SERVOS + '<position joint="knee0" kp="9" timeconst="0.04"/><intvelocity '
+                              'joint="hip1" kp="9" actrange="-0.3 0.3"/><general tendon="pair" biastype="none" '
+                              'dyntype="filter" dynprm="0.03" actearly="true"/>'},
+    "motors of tendons with springs and limits": {
+        "actuators": MOTORS + SERVOS, "sensors": OF_MOTORS, "servo": 'forcerange="-0.4 0.7" ctrlrange="-0.8 0.7"',
+        "tendon": 'range="-0.2 0.3" stiffness="20"'},
     "friction of joints": {"joints": 'frictionloss="0.3" solreffriction="0.05 0.7" solimpfriction="0.4 0.8"'},
     "friction of some joints": {"joint": 'frictionloss="0.7" solimpfriction="0.8 0.8"'},
     "little friction of joints": {"joints": 'frictionloss="1e-4"'},
@@ -139,6 +164,28 @@ FEATURES = {
      for option in ("", 'integrator="RK4"', 'integrator="implicitfast"', 'solver="PGS"')], 3))
 def test_lanes_of_a_legged_robot_have_the_bits_of_mj_step(tmp_path, name, option):
     check_equal(robot(tmp_path, **{"option": option, **FEATURES[name]}))
+
+
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"'])
+def test_lanes_of_servos_at_tendons_have_the_bits_of_mj_step(tmp_path, option):
+    servos = ('<position name="all" tendon="all" kp="9" kv="0.3" gear="-1.5"/><velocity tendon="pair" kv="0.2"/>'
+              '<general name="one" tendon="one" biastype="affine" biasprm="0.4 -7 -0.2" forcerange="-1 2" gear="0.3"/>')
+    check_equal(robot(tmp_path, option=option, actuators=servos + SERVOS, sensors=OF_MOTORS))
+
+
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'solver="PGS"'])
+@pytest.mark.parametrize("fluid", ['density="900" viscosity="0.1"', 'viscosity="2" wind="1 -2 0.5"', 'density="1.2"',
+                                   'density="1000" wind="0 0 1"', 'density="-1" viscosity="-1"'])
+def test_lanes_of_a_robot_in_a_fluid_have_the_bits_of_mj_step(tmp_path, option, fluid):
+    check_equal(robot(tmp_path, option=f"{option} {fluid}", knee='gravcomp="0.7"'))
+
+
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'integrator="implicitfast"', 'solver="PGS"',
+                                    'iterations="1" noslip_tolerance="1e-2"', 'impratio="3"'])
+@pytest.mark.parametrize("name", [f"condim {n}" for n in (1, 4, 6)] + ["servos", "friction of joints", "pairs",
+                                                                       "limits of tendons", "stairs"])
+def test_lanes_without_slip_have_the_bits_of_mj_step(tmp_path, name, option):
+    check_equal(robot(tmp_path, **{"option": f'noslip_iterations="5" {option}', **FEATURES[name]}))
 
 
 def test_accelerations_of_bodies_that_slide_have_the_signs_of_mj_step_where_they_are_zero(tmp_path):
@@ -187,6 +234,46 @@ def test_lanes_of_shapes_for_which_mujoco_has_no_memory_leave_the_error_to_mj_st
     assert "out of memory" in errors[0][1]
 
 
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"'])
+def test_activations_are_part_of_states(tmp_path, option):
+    path = robot(tmp_path, option=option, **FEATURES["early activations"])
+    batches = [Batch(path, 6, physics=physics) for physics in ("lanes", "mj_step")]
+    assert batches[0].stepped_by.startswith("lanes")
+    random = np.random.default_rng(0)
+    for batch in batches:
+        assert batch.act.shape == (6, 4)
+    for step in range(20):
+        ctrl, act = random.normal(size=batches[0].ctrl.shape), random.normal(size=(6, 4))
+        for batch in batches:
+            batch.ctrl[:] = ctrl
+            if step % 5 == 0:
+                batch.act[2:4] = act[2:4]
+            if step % 7 == 6:
+                batch.reset(np.arange(6) == step % 6)
+            batch.step(3)
+        for name in ("qpos", "qvel", "act", "act_dot", "actuator_force", "sensordata"):
+            assert np.array_equal(*(getattr(batch, name) for batch in batches)), name
+    assert batches[0].act.any()
+
+
+def test_gears_and_gains_of_motors_at_tendons_and_with_activations_may_differ(tmp_path):
+    path = robot(tmp_path, actuators=MOTORS + filters('actearly="true"'), sensors=OF_MOTORS)
+    batches = [Batch(path, 6, physics=physics) for physics in ("lanes", "mj_step")]
+    random = np.random.default_rng(0)
+    for name in ("actuator_gear", "actuator_gainprm", "actuator_biasprm"):
+        scale = random.uniform(0.8, 1.2, (6, 1, 1))
+        for batch in batches:
+            batch.expand(name)[:] *= scale
+    for _ in range(10):
+        ctrl = random.normal(size=batches[0].ctrl.shape)
+        for batch in batches:
+            batch.ctrl[:] = ctrl
+            batch.step(2)
+        for name in ("qpos", "qvel", "act", "actuator_force", "sensordata"):
+            assert np.array_equal(*(getattr(batch, name) for batch in batches)), name
+    assert batches[0].stepped_by == "lanes"
+
+
 @pytest.mark.parametrize("timestep", [0.05, 0.5])
 @pytest.mark.parametrize("noise", [3, 10, 40])
 def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(tmp_path, timestep, noise):
@@ -209,9 +296,14 @@ def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(t
     ({"joint": 'pos="-0 0 0.1"'}, 'joint "knee0" has a negative zero in its axis or pos'),
     ({"knee": 'gravcomp="-1"'}, 'body "knee0" has a negative gravcomp'),
     ({"actuators": SERVOS + '<motor name="push" site="imu"/>'}, 'actuator "push" does not act on a joint'),
-    ({"actuators": SERVOS + '<position joint="knee0" timeconst="0.1"/>'}, "an actuator has an activation"),
+    ({"actuators": SERVOS + '<position tendon="one" name="push"/>', "option": 'integrator="implicitfast"'},
+     'actuator "push" has a bias and acts on a tendon'),
+    ({"actuators": SERVOS + '<motor tendon="one"/>', "tendon": 'actuatorfrcrange="-1 1"'},
+     'tendon "one" limits the forces of its actuators'),
+    ({"actuators": SERVOS + '<muscle name="push" joint="knee0" lengthrange="-1 1"/>'}, 'actuator "push" has a dyntype'),
     ({"actuators": SERVOS + '<general joint="knee0" gaintype="affine"/>'}, "actuator 12 has a gaintype"),
     ({"floor": 'type="plane" size="9 9 9" solref="-100 -10"'}, 'geom "floor" has a solref that is not'),
+    ({"option": 'density="1"', "foot": 'size="0.03" fluidshape="ellipsoid"'}, 'geom "foot0" is an ellipsoid in a'),
     ({"floor": 'type="plane" size="9 9 9" gap="0.1"'}, 'geom "floor" and geom "trunk" have a gap'),
 ])
 def test_lanes_name_what_they_refuse(tmp_path, changes, reason):

@@ -72,7 +72,7 @@ CHANGES = {
         "density": "1|-1", "gravity": "0 0 0|3 2 9|0 0 -1e6", "impratio": "0|2|-1",
         "integrator": "RK4|implicit|implicitfast|discrete|Euler",
         "iterations": "0|1|2|-1", "jacobian": "dense|sparse", "ls_iterations": "0|1|2|-1", "ls_tolerance": "0|1|-1",
-        "magnetic": "1 2 3", "noslip_iterations": "1", "noslip_tolerance": "1", "o_friction": "9 9 9 9 9",
+        "magnetic": "1 2 3", "noslip_iterations": "1|20|-1", "noslip_tolerance": "1", "o_friction": "9 9 9 9 9",
         "o_margin": "1", "o_solimp": "0 1 1", "o_solref": "-9 -9", "sdf_initpoints": "1", "sdf_iterations": "1",
         "sleep_tolerance": "9", "solver": "PGS|Newton|CG", "timestep": "0.02|1e-6|0.3|0|-0.001",
         "tolerance": "0|1e-3|1|-1", "viscosity": "1|-1", "wind": "9 9 9"},
@@ -159,10 +159,14 @@ ELEMENTS = {
                  '<weld body1="hand" torquescale="0"/>', '<weld site1="touched" site2="other" torquescale="0.3"/>',
                  '<weld body1="world" body2="hand" relpose="0.1 0 0 1 1 0 0" solref="-100 -10"/>',
                  '<joint joint1="first" joint2="second" polycoef="0.1 0.5 2 3 4"/>'],
-    "actuator": [f'<{kind} joint="first" {more}/>' for kind, more in (
+    "actuator": [f'<{kind} {more} {at}/>' for kind, more in (
         ("motor", ""), ("position", 'kp="3"'), ("velocity", 'kv="3"'), ("intvelocity", 'kp="1" actrange="-1 1"'),
         ("damper", 'ctrlrange="0 1"'), ("cylinder", ""), ("muscle", 'lengthrange="-1 1"'), ("pid", 'kp="1"'),
-        ("dcmotor", 'motorconst="1" resistance="1"'))] + ['<adhesion body="root" ctrlrange="0 1"/>'],
+        ("dcmotor", 'motorconst="1" resistance="1"')) for at in ('joint="first"', 'tendon="string"')] + [
+        f'<general {at} dyntype="{kind}" dynprm="{time}" {more}/>' for at in ('joint="first"', 'tendon="string"')
+        for kind in ("filter", "filterexact", "integrator") for time in (0, 0.1)
+        for more in ("", 'actrange="-0.1 0.2" gear="-2"', 'actearly="true" actrange="-0.1 0.2"')] + [
+            '<general joint="second" dyntype="filter" actdim="2"/>', '<adhesion body="root" ctrlrange="0 1"/>'],
     "sensor": ['<touch site="other"/>', '<subtreelinvel body="hand"/>', '<gyro site="other"/>', '<clock/>',
                '<framepos objtype="body" objname="hand" reftype="site" refname="other"/>',
                '<rangefinder site="other"/>', '<accelerometer site="other"/>', '<gyro site="other" cutoff="0.1"/>',

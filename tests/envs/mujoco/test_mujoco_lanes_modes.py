@@ -220,7 +220,8 @@ def test_pool_of_robots_with_agents_and_hooks_steps_in_lanes_as_by_mj_step():
 ALL_THAT_VARIES = {
     "body_mass": (0.7, 1.4), "body_inertia": (0.8, 1.2), "geom_friction": ("add", -0.3, 0.5), "dof_damping": (0.5, 2),
     "dof_armature": (0.5, 1.5), "jnt_stiffness": (0.5, 1.5), "actuator_gainprm": (0.8, 1.2), "actuator_gear": (0.7, 1),
-    "body_pos": (0.9, 1.1), "opt.gravity": ("add", -0.5, 0.5), "geom_rgba": ("set", 0.0, 1.0)}
+    "body_pos": (0.9, 1.1), "body_quat": ("add", -0.1, 0.1), "opt.gravity": ("add", -0.5, 0.5),
+    "geom_rgba": ("set", 0.0, 1.0)}
 
 
 @pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Hopper-v5", "Ant-v5"])
@@ -228,6 +229,11 @@ ALL_THAT_VARIES = {
                          ids=lambda randomize: next(iter(randomize)) if len(randomize) == 1 else "all")
 def test_pool_whose_models_vary_steps_in_lanes_as_by_mj_step(env_id, randomize):
     assert_equal(env_id, steps, randomize=randomize)
+
+
+@pytest.mark.parametrize("env_id", ["InvertedDoublePendulum-v5", *slow("HandReach-v3")])
+def test_pool_whose_sites_vary_steps_in_lanes_as_by_mj_step(env_id):
+    assert_equal(env_id, steps, randomize={"site_pos": ("add", -0.1, 0.1)})
 
 
 LEGGED = ["friction of joints", "gravity that spares knees", "priority", "condim 4", "condims of feet",

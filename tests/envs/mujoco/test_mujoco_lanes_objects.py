@@ -98,7 +98,8 @@ FEATURES = {
 }
 
 
-@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'iterations="2"'])
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'iterations="2"', 'noslip_iterations="20"',
+                                    'density="20" viscosity="0.1" wind="0 1 0.3"'])
 @pytest.mark.parametrize("name", FEATURES)
 def test_lanes_of_an_arm_and_things_have_the_bits_of_mj_step(tmp_path, name, option):
     check_equal(scene(tmp_path, **{"option": option, **FEATURES[name]}))
@@ -138,7 +139,7 @@ def test_lanes_of_things_that_slide_have_the_bits_of_mj_step_with_implicitfast(t
 
 @pytest.mark.parametrize(("changes", "reason"), [
     ({"option": 'solver="PGS"'}, "several trees of bodies and the solver is PGS"),
-    ({"option": 'noslip_iterations="1"'}, "noslip"),
+    ({"option": 'noslip_iterations="1" cone="elliptic"'}, "elliptic"),
     ({"option": 'integrator="implicitfast"'}, 'body "thing0" is a single free body'),
     ({"things": things(2, '<joint name="rail{k}" type="slide"/>'),
       "more": coupled('<joint joint1="shoulder" joint2="rail0" polycoef="0 1 1 0 0"/>')},

@@ -11,6 +11,7 @@
 #include "cypool/envs/shared/lanes/lanes.h"
 #include "cypool/envs/shared/lanes/spatial.h"
 #include "cypool/envs/shared/lanes/group.h"
+#include "cypool/envs/shared/lanes/fluid.h"
 #include "cypool/envs/shared/lanes/smooth.h"
 #include "cypool/envs/shared/lanes/equality.h"
 #include "cypool/envs/shared/lanes/constraint.h"
@@ -19,6 +20,7 @@
 #include "cypool/envs/shared/lanes/newton.h"
 #include "cypool/envs/shared/lanes/gauss_seidel.h"
 #include "cypool/envs/shared/lanes/islands.h"
+#include "cypool/envs/shared/lanes/noslip.h"
 
 #include "cypool/envs/shared/lanes/target.h"
 
@@ -68,6 +70,7 @@ inline __attribute__((noinline)) void integrate_euler(const Description& m, Grou
     } else
         copy_many(acc, d.qacc, m.nv);
     for (int k = 0; k < m.nv; ++k) d.qvel[k] = d.qvel[k] + acc[k] * h;
+    integrate_activations(m, d);
     integrate_position(m, d.qpos, d.qvel, h);
     copy_many(d.warmstart, d.qacc, m.nv);
 }
@@ -77,6 +80,8 @@ inline __attribute__((noinline)) void begin_runge_kutta(const Description& m, Gr
     copy_many(d.first_qpos, d.qpos, m.nq);
     copy_many(d.stage_vel[0], d.qvel, m.nv);
     copy_many(d.stage_acc[0], d.qacc, m.nv);
+    copy_many(d.first_act, d.act, m.num_acts);
+    copy_many(d.stage_act_dot[0], d.act_dot, m.num_acts);
 }
 // Since MuJoCo 4, mj_RungeKutta takes the angular velocity of a later stage to where its rotations are added up:
 // w + c / 2 + (1 - t / tan(t)) / (4 t^2) u x c, where u is the turn so far, 2 t its angle, and c = u x w.
@@ -117,6 +122,9 @@ inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d
     for (int k = 0; k < m.nv; ++k) velocity[k] = d.stage_vel[stage - 1][k] * A[stage - 1];
     copy_many(d.qpos, d.first_qpos, m.nq);
     integrate_position(m, d.qpos, velocity, m.timestep);
+    // sums begin with a positive zero
+    for (int k = 0; k < m.num_acts; ++k)
+        d.act[k] = d.first_act[k] + (all(0) + d.stage_act_dot[stage - 1][k] * A[stage - 1]) * m.timestep;
     for (int k = 0; k < m.nv; ++k)
         d.qvel[k] = d.stage_vel[stage][k] = d.stage_vel[0][k] + (d.stage_acc[stage - 1][k] * A[stage - 1]) * m.timestep;
     for (int j = 0; is_mujoco_4 && j < m.num_joints; ++j) {
@@ -138,6 +146,12 @@ inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Grou
         d.qvel[k] = d.stage_vel[0][k] + a * m.timestep;
     }
     copy_many(d.qpos, d.first_qpos, m.nq);
+    copy_many(d.act, d.first_act, m.num_acts);
+    for (int k = 0; k < m.num_acts; ++k) {
+        d.act_dot[k] = all(0);
+        for (int stage = 0; stage < 4; ++stage) d.act_dot[k] = d.act_dot[k] + d.stage_act_dot[stage][k] * B[stage];
+    }
+    integrate_activations(m, d);
     integrate_position(m, d.qpos, velocity, m.timestep);
     copy_many(d.warmstart, d.qacc, m.nv);
 }
@@ -149,7 +163,8 @@ public:
           collider_(collider),
           problem_(new Problem(m)),
           sections_(m),
-          dual_(m.is_gauss_seidel ? new Dual() : nullptr) {}
+          dual_(m.is_gauss_seidel ? new Dual() : nullptr),
+          noslip_(m.noslip_iterations > 0 ? new NoSlip(m) : nullptr) {}
 
     // In groups of as many as a vector has numbers.
     void load(Record* const* records, int count, const Coverage& coverage, const Coverage& inner) override {
@@ -166,6 +181,7 @@ public:
             // a step that ended with mj_step1 has done that of this one
             d.has_step1 &= put_again(d.qpos, r.state.qpos, m_.nq, l) & put_again(d.qvel, r.state.qvel, m_.nv, l);
             put(d.warmstart, r.state.warmstart, m_.nv, l);
+            put(d.act, r.state.act, m_.num_acts, l);
             put(d.ctrl, r.ctrl, m_.nu, l);
             d.has_step1 &= put_again(d.mocap_pos, r.ctrl + m_.nu, 3 * m_.num_mocap, l)
                            & put_again(d.mocap_quat, r.ctrl + m_.nu + 3 * m_.num_mocap, 4 * m_.num_mocap, l);
@@ -190,11 +206,13 @@ public:
                 Group& d = *groups_[static_cast<size_t>(g)];
                 find_bad(d, d.qpos, m_.nq);
                 find_bad(d, d.qvel, m_.nv);
+                find_bad(d, d.act, m_.num_acts);
                 d.coverage = coverage_;
                 note_controls(d);
                 copy_many(d.last_qpos, d.qpos, m_.nq);
                 copy_many(d.last_qvel, d.qvel, m_.nv);
                 copy_many(d.last_warmstart, d.warmstart, m_.nv);
+                copy_many(d.last_act, d.act, m_.num_acts);
             }
             forward();
             for (int g = 0; g < num_groups_; ++g) {
@@ -235,6 +253,7 @@ public:
         get(state.qpos, d.last_qpos, m_.nq, l);
         get(state.qvel, d.last_qvel, m_.nv, l);
         get(state.warmstart, d.last_warmstart, m_.nv, l);
+        get(state.act, d.last_act, m_.num_acts, l);
     }
 
     std::string compare(int environment, const State& state) const override {
@@ -242,6 +261,7 @@ public:
         const int l = environment % WIDTH;
         if (!is_same(d.qpos, state.qpos, m_.nq, l)) return "qpos";
         if (!is_same(d.qvel, state.qvel, m_.nv, l)) return "qvel";
+        if (!is_same(d.act, state.act, m_.num_acts, l)) return "act";
         return is_same(d.warmstart, state.warmstart, m_.nv, l) ? "" : "qacc_warmstart";
     }
 
@@ -253,6 +273,7 @@ public:
             put(d.qpos, state.qpos, m_.nq, l);
             put(d.qvel, state.qvel, m_.nv, l);
             put(d.warmstart, state.warmstart, m_.nv, l);
+            put(d.act, state.act, m_.num_acts, l);
             d.bad[l] = 0;
         }
         d.with_result |= is_last << first;
@@ -274,6 +295,7 @@ public:
             get(r.result.qpos, d.qpos, m_.nq, l);
             get(r.result.qvel, d.qvel, m_.nv, l);
             get(r.result.warmstart, d.warmstart, m_.nv, l);
+            get(r.result.act, d.act, m_.num_acts, l);
             for (int output = 0; output < NUM_OUTPUTS; ++output)
                 if (r.size(output)) get(r.values(output), output_of(d, output), r.size(output), l);
         }
@@ -296,6 +318,7 @@ private:
             for (int g = 0; g < num_groups_; ++g) {
                 Group& d = *groups_[static_cast<size_t>(g)];
                 copy_many(d.stage_acc[stage], d.qacc, m_.nv);
+                copy_many(d.stage_act_dot[stage], d.act_dot, m_.num_acts);
             }
         }
         for (int g = 0; g < num_groups_; ++g) end_runge_kutta(m_, *groups_[static_cast<size_t>(g)]);
@@ -381,6 +404,7 @@ private:
     static const Real* output_of(const Group& d, int output) {
         switch (output) {
             case XPOS: return d.xpos[0];
+            case XQUAT: return d.xquat[0];
             case XMAT: return d.xmat[0];
             case SENSED_MOTION:
             case SENSED_FORCES: return d.sensed;
@@ -425,6 +449,30 @@ private:
             solve_waiting<true>();
         else
             solve_waiting<false>();
+        if (noslip_) hold_friction();
+    }
+
+    // what follows the solver where friction is not to creep
+    __attribute__((noinline)) void hold_friction() {
+        std::sort(waiting_.begin(), waiting_.end(),
+                  [](const Waiting& a, const Waiting& b) { return a.environment() < b.environment(); });
+        for (size_t k = 0; k < waiting_.size();) {
+            const int e = waiting_[k].environment(), l = e % WIDTH;
+            Group& d = group(e);
+            noslip_->begin(d, l);
+            for (; k < waiting_.size() && waiting_[k].environment() == e; ++k) {
+                const Waiting& w = waiting_[k];
+                double trace = 0;
+                for (Dofs left = w.section->dofs; left; left &= left - 1) {
+                    const Dof& dof = m_.dofs[__builtin_ctzll(left)];
+                    trace += lane(d.M[dof.row_begin + dof.row_size - 1], l);
+                }
+                const uint64_t branches = noslip_->solve(d, l, d.own_rows[l] + w.begin, w.count(), 1 / trace);
+                if (!coverage_->has_path(branches)) d.unseen.push_back({l, {PATH, branches}});
+            }
+            noslip_->end(d, l);
+        }
+        for (int g = 0; g < num_groups_; ++g) finish_noslip(m_, *groups_[static_cast<size_t>(g)]);
     }
 
     // Solves what waits, those with as many rows together.
@@ -688,6 +736,7 @@ private:
     std::unique_ptr<Problem> problem_;
     Sections sections_;
     std::unique_ptr<Dual> dual_;
+    std::unique_ptr<NoSlip> noslip_;
     std::vector<std::unique_ptr<Group>> groups_;
     std::vector<Waiting> waiting_;
     std::vector<ContactSizes> contact_sizes_;

@@ -193,7 +193,9 @@ inline __attribute__((noinline)) void add_contact_rows(const Description& m, Gro
             R = normal_R / m.impratio;
             if (r > 1) R = R * friction[0] * friction[0] / (friction[r - 1] * friction[r - 1]);
         }
-        add_row(d, active, R, is_cone && r ? velocity_term : velocity_term - position_term).dofs = p.dofs;
+        Row& row = add_row(d, active, R, is_cone && r ? velocity_term : velocity_term - position_term);
+        row.dofs = p.dofs;
+        row.is_edge = !is_cone && num_rows > 1;
     }
     if constexpr (IS_GENERAL) d.rows[c.first_row].contact = d.num_contacts - 1;
     d.has_unseen |= d.coverage->unseen(number);
@@ -251,25 +253,27 @@ CYPOOL_LANES_INLINE void collide_with_plane(const Description& m, Group& d, int 
     }
 }
 
-// Moves a point into the box around a geom, less a slack, with which MuJoCo searches. Returns whether the sphere around
-// it has the point, too.
+// Moves a point into the box and the sphere around a geom, less a slack, with which MuJoCo searches. Returns whether it
+// is there.
 inline bool move_into_bounds(const Description& m, const Group& d, int place, int l, double slack, double* point) {
     const Geom& g = m.geoms[place];
     double arm[3], moved[3] = {}, squared = 0;
+    bool has_middle = true;
     for (int k = 0; k < 3; ++k) arm[k] = point[k] - lane(d.geom_pos[place][k], l);
     for (int axis = 0; axis < 3; ++axis) {
         double at = -g.box_center[axis];
         for (int k = 0; k < 3; ++k) at += lane(d.geom_mat[place][3 * k + axis], l) * arm[k];
         const double most = std::max(g.box_half[axis] - slack, 0.0);
         at = std::clamp(at, -most, most) + g.box_center[axis];
+        has_middle &= std::fabs(g.box_center[axis]) <= most;
         for (int k = 0; k < 3; ++k) moved[k] += lane(d.geom_mat[place][3 * k + axis], l) * at;
     }
-    for (int k = 0; k < 3; ++k) {
-        point[k] = moved[k] + lane(d.geom_pos[place][k], l);
-        squared += moved[k] * moved[k];
-    }
+    for (const double each : moved) squared += each * each;
     const double radius = g.bound - slack;
-    return squared <= radius * radius;
+    // edges may be on the sphere; the way from there to its middle is in the box
+    const double scale = squared > radius * radius ? radius / std::sqrt(squared) : 1;
+    for (int k = 0; k < 3; ++k) point[k] = moved[k] * scale + lane(d.geom_pos[place][k], l);
+    return scale == 1 || has_middle;
 }
 // Whether MuJoCo's search finds the geoms of a contact. Its distance may be too small: of boxes that do not overlap,
 // and of shapes of which iterations find it.

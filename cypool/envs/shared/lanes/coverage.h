@@ -16,8 +16,8 @@ namespace cypool::lanes {
 enum Branch : uint8_t { RISING = 1, FALLING = 2, FULL = 4, STEEP = 8 };
 // where a row of friction, or the spring of a tendon is: at its force in either direction, or between
 enum Stick : uint8_t { PULLS = 1, PUSHES = 2, STICKS = 4 };
-// of an actuator, whose control or force is clipped, and of the forces of a joint's actuators together
-enum Clip : uint8_t { CTRL_LOW = 1, CTRL_HIGH = 2, FORCE_LOW = 4, FORCE_HIGH = 8 };
+// of an actuator, whose control, force or activation is clipped, and of the forces of a joint's actuators together
+enum Clip : uint8_t { CTRL_LOW = 1, CTRL_HIGH = 2, FORCE_LOW = 4, FORCE_HIGH = 8, ACT_LOW = 16, ACT_HIGH = 32 };
 // how far a body turns in a stage of Runge-Kutta: farther than a series holds, more than half a turn
 enum Turn : uint8_t { FAR = 1, OVER = 2 };
 enum { PATH = -1, BITS_OF_PATHS = 13 };
@@ -52,7 +52,8 @@ public:
             set(tendon_spring(k), PULLS | PUSHES);
         }
         for (int k = 0; k < m.num_frictions; ++k) set(friction(k), PULLS | PUSHES | STICKS);
-        for (int k = 0; k < m.nu; ++k) set(actuator(k), CTRL_LOW | CTRL_HIGH | FORCE_LOW | FORCE_HIGH);
+        for (int k = 0; k < m.nu; ++k)
+            set(actuator(k), CTRL_LOW | CTRL_HIGH | FORCE_LOW | FORCE_HIGH | ACT_LOW | ACT_HIGH);
         for (int k = 0; k < m.num_joints; ++k) set(joint_force(k), FORCE_LOW | FORCE_HIGH);
         set(turns_, FAR | OVER);
         for (size_t k = 0; k < m.equalities.size(); ++k)

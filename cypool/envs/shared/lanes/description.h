@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <stdexcept>
@@ -29,7 +30,7 @@ enum Most {
     MAX_SITES = 128,
     MAX_TENDONS = 64,
     MAX_TENDON_JOINTS = 8,
-    MAX_PAIRS = 1024,
+    MAX_PAIRS = 4096,
     MAX_ROWS = 320,      // of constraints
     MAX_DUAL_ROWS = 160  // of those that PGS solves
 };
@@ -64,6 +65,8 @@ enum Disabled {
 };
 enum Enabled { ENERGY = 1 << 1, INVDISCRETE = 1 << 3 };
 enum { AFFINE = 1 };  // the kind of an actuator's bias
+enum Transmission { AT_JOINT = 0, AT_TENDON = 3 };
+enum Dynamics { NO_DYNAMICS, INTEGRATOR, FILTER, FILTEREXACT };
 enum Sensing {
     TOUCH,
     ACCELEROMETER,
@@ -125,7 +128,7 @@ struct Body {
     bool is_fixed, is_massless;  // nothing moves it; it and what it carries weigh nothing
     double mass, inverse_subtree_mass, subtree_mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
     double gravcomp;
-    Dofs dofs;  // that move it, where it has gravcomp
+    Dofs dofs;  // that move it
 };
 struct Joint {
     int type, qpos, dof;
@@ -150,8 +153,13 @@ struct Friction {
 };
 struct Actuator {
     int dof, qpos;
+    int tendon;  // -1: it is at a joint
     bool is_limited, is_affine, is_force_limited;
     double gear, gain, low, high, bias[3], lowest_force, highest_force;
+    int act, dynamics;  // its activation; -1: none
+    bool is_act_limited, is_early;
+    double lowest_act, highest_act;
+    double time, share;  // of a filter, and how far one step of an exact one goes
 };
 // the length is a sum of positions of joints
 struct Tendon {
@@ -169,6 +177,7 @@ struct Anchor {
     int body, frame;
     bool is_body, is_fixed;  // it is the body itself; nothing moves it
     double pos[3], quat[4];
+    int own;  // where its place is among the numbers in which environments may differ; -1: nowhere
 };
 struct Site : Anchor {
     int shape;
@@ -185,12 +194,12 @@ struct Geom {
 };
 // a body of an equality constraint, and where it is held
 struct HeldBody {
-    int body, frame;
+    int body, frame, own;  // `own`: where its numbers are that environments may have themselves: place and rotation
     double pos[3], quat[4];
     Dofs dofs;  // that move it
 };
 struct Equality {
-    int type, first, second, num_rows;  // joints, tendons, bodies or sites; `second` below zero: there is none
+    int number, type, first, second, num_rows;  // joints, tendons, bodies or sites; `second` below zero: there is none
     bool has_sites;
     double polynomial[5], reference[2], torque_scale;
     HeldBody bodies[2];
@@ -232,7 +241,7 @@ struct Island {
 };
 
 struct Description : Island {
-    int nq, nu, num_sensed, num_bodies, num_joints, num_geoms, num_sites, num_tendons, num_pairs = 0;
+    int nq, nu, num_acts, num_sensed, num_bodies, num_joints, num_geoms, num_sites, num_tendons, num_pairs = 0;
     int num_actuators, num_own, num_mocap, num_equality_rows, max_rows;
     double timestep, collision_tolerance;
     bool has_bounds;    // MuJoCo's functions have memory for any shapes: those whose boxes are apart need no call
@@ -240,10 +249,15 @@ struct Description : Island {
     bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_gravcomp;
     bool has_islands;  // it has several trees
     bool is_elliptic;  // of the friction cone
-    // It has several trees, equality constraints, elliptic cones or an impratio: a robot alone is solved by functions
-    // that are compiled without them.
+    // It has several trees, equality constraints, elliptic cones, an impratio or noslip: a robot alone is solved by
+    // functions that are compiled without them.
     bool is_general;
     double impratio;
+    int noslip_iterations;
+    double noslip_tolerance;
+    bool has_fluid;
+    double density, viscosity;
+    std::array<double, 3> wind;
     Body bodies[MAX_BODIES];
     std::vector<int> roots;  // bodies that the world carries
     Joint joints[MAX_JOINTS];
@@ -258,23 +272,25 @@ struct Description : Island {
     std::vector<Equality> equalities;
 
     // Where the numbers are in which environments may differ: one of gravity for each axis; mass, inverse and mass of
-    // the subtree, and inertia; armature and damping; stiffness and inverse weight of the limit; gain, gear and bias;
-    // R and force of friction; inverse weight of the limit of a tendon; both of an equality constraint. Then come those
-    // of pairs.
-    int own_of_body(int body) const { return 3 + 9 * body; }
-    int own_of_dof(int dof) const { return own_of_body(num_bodies) + 2 * dof; }
+    // the subtree, inertia, place and rotation; places of sites; armature and damping; stiffness and inverse weight of
+    // the limit; gain, gear and bias; R and force of friction; inverse weight of the limit of a tendon; both of an
+    // equality constraint, and where it holds each body. Then come places of geoms of sensors, and those of pairs.
+    int own_of_body(int body) const { return 3 + 13 * body; }
+    int own_of_site(int site) const { return own_of_body(num_bodies) + 3 * site; }
+    int own_of_dof(int dof) const { return own_of_site(num_sites) + 2 * dof; }
     int own_of_joint(int joint) const { return own_of_dof(nv) + 2 * joint; }
     int own_of_actuator(int actuator) const { return own_of_joint(num_joints) + 5 * actuator; }
     int own_of_friction(int row) const { return own_of_actuator(nu) + 2 * row; }
     int own_of_tendon(int tendon) const { return own_of_friction(num_frictions) + tendon; }
-    int own_of_equality(int equality) const { return own_of_tendon(num_tendons) + 2 * equality; }
+    int own_of_equality(int equality) const { return own_of_tendon(num_tendons) + 16 * equality; }
 };
 
 // fields of a model from which these numbers come, and others that lanes do not read
-inline constexpr const char* VARIED[] = {
-    "opt.gravity",   "body_pos",         "body_mass",        "body_inertia",  "body_subtreemass",  "body_invweight0",
-    "dof_armature",  "dof_damping",      "dof_frictionloss", "jnt_stiffness", "dof_invweight0",    "geom_friction",
-    "pair_friction", "actuator_gainprm", "actuator_biasprm", "actuator_gear", "tendon_invweight0", "dof_M0"};
+inline constexpr const char* VARIED[] = {"opt.gravity",      "body_pos",      "body_quat",         "site_pos",
+                                         "body_mass",        "body_inertia",  "body_subtreemass",  "body_invweight0",
+                                         "dof_armature",     "dof_damping",   "dof_frictionloss",  "jnt_stiffness",
+                                         "dof_invweight0",   "geom_friction", "pair_friction",     "actuator_gainprm",
+                                         "actuator_biasprm", "actuator_gear", "tendon_invweight0", "dof_M0"};
 inline constexpr const char* UNREAD[] = {
     "dof_length",    "actuator_acc0", "actuator_length0", "cam_poscom0",   "cam_pos0",       "cam_mat0",
     "light_poscom0", "light_pos0",    "light_dir0",       "cam_pos",       "cam_quat",       "cam_fovy",
@@ -335,6 +351,7 @@ public:
         joints(o);
         dofs(o);
         gravcomp(o);
+        fluid(o);
         actuators(o);
         sites(o);
         tendons(o);
@@ -342,19 +359,20 @@ public:
         sensors(o);
         check_rows(o);
         pairs(o);
-        o.is_general = o.has_islands || o.is_elliptic || o.impratio != 1 || !o.equalities.empty();
+        o.is_general =
+            o.has_islands || o.is_elliptic || o.impratio != 1 || !o.equalities.empty() || o.noslip_iterations > 0;
     }
 
-    // Writes the numbers in which the model of one environment differs from the one that is described. `reads_sites`:
-    // whether the environment reads where they are. Throws std::invalid_argument: why mj_step has to step it.
-    void describe_own(const Description& o, const mjModel* described, bool reads_sites,
-                      std::vector<double>& own) const {
-        reads_sites |= std::any_of(o.equalities.begin(), o.equalities.end(), [](const auto& e) { return e.has_sites; });
+    // Writes the numbers in which the model of one environment differs from the one that is described. Throws
+    // std::invalid_argument: why mj_step has to step it.
+    void describe_own(const Description& o, const mjModel* described, std::vector<double>& own) const {
         for (const ArrayField& each : library().model) {
             const Place place{each.offset, 0};
             const void *mine = at<const void*>(m_->raw, place), *others = at<const void*>(described->raw, place);
             if (each.is_option) mine = &at<char>(m_->raw, place), others = &at<char>(described->raw, place);
-            if (mine == others || may_vary(each.name) || (each.name == "site_pos" && !reads_sites)) continue;
+            // of what holds bodies, the numbers are compared below
+            if (mine == others || may_vary(each.name) || each.name == "eq_data") continue;
+            if (is_unread(o, each.name, described)) continue;
             const size_t bytes = rows_of(m_, each) * columns_of(m_, each) * static_cast<size_t>(each.item_bytes);
             if (std::memcmp(mine, others, bytes)) throw std::invalid_argument(each.name + " varies");
         }
@@ -370,7 +388,9 @@ public:
             *next++ = m_->body_subtreemass[k];
             next = std::copy_n(inertia + 3 * k, 3, next);
             next = std::copy_n(m_->body_pos + 3 * k, 3, next);
+            next = std::copy_n(m_->body_quat + 4 * k, 4, next);
         }
+        next = std::copy_n(array<double>("site_pos"), 3 * o.num_sites, next);
         const auto* const armature = array<double>("dof_armature");
         const auto* const simple_inertia = array<double>("dof_M0");
         const auto* const dof_weight = array<double>("dof_invweight0");
@@ -407,9 +427,22 @@ public:
         refuse_if(num_frictions != o.num_frictions, "different joints have friction");
         next = std::copy_n(array<double>("tendon_invweight0"), o.num_tendons, next);
         for (Equality e : o.equalities) {
+            const Equality before = e;
             inverse_weights(e);
+            if (e.num_rows == 1)
+                std::copy_n(held_numbers(e.number), 5, e.polynomial);
+            else
+                hold(o, e, held_numbers(e.number), e.has_sites);
+            refuse_if(
+                e.torque_scale != before.torque_scale || !std::equal(e.polynomial, e.polynomial + 5, before.polynomial),
+                "eq_data varies");
             next = std::copy_n(e.inverse_weights, 2, next);
+            for (const HeldBody& b : e.bodies) next = std::copy_n(b.quat, 4, std::copy_n(b.pos, 3, next));
         }
+        for (const Sensor& s : o.sensors)
+            for (int side = 0; side < 2; ++side)
+                if (const int geom = sensed_geom(s, side); geom >= 0)
+                    next = std::copy_n(m_->geom_pos + 3 * geom, 3, next);
         for (Pair p : o.pairs) {
             set_friction(p);
             *next++ = p.impedance.inverse_weight;
@@ -426,6 +459,24 @@ public:
     }
 
 private:
+    // Whether what lanes read of an array, which environments may write to, is that of another model.
+    bool is_unread(const Description& o, const std::string& name, const mjModel* other) const {
+        const auto is_same = [&](const char* array_name, int number) {
+            const double* const others = array_of<double>(other->raw, library().model, array_name);
+            return !std::memcmp(array<double>(array_name) + 3 * number, others + 3 * number, 3 * sizeof(double));
+        };
+        if (name == "site_size")
+            return std::all_of(o.sensors.begin(), o.sensors.end(),
+                               [&](const Sensor& s) { return s.type != TOUCH || is_same("site_size", s.object); });
+        if (name != "geom_pos") return false;
+        return std::all_of(o.pairs.begin(), o.pairs.end(), [&](const Pair& p) {
+            bool is_unread = is_same("geom_pos", p.geom1);
+            for (int k = 0; k < std::max(1, p.num_boxes); ++k)
+                is_unread &=
+                    is_same("geom_pos", p.num_boxes ? o.boxes[static_cast<size_t>(p.first_box + k)].geom : p.geom2);
+            return is_unread;
+        });
+    }
     // kinds of elements, and where the model has their names
     struct Kind {
         const char *word, *places;
@@ -443,6 +494,11 @@ private:
     template <class T> T option(const char* name) const {
         for (const ArrayField& each : library().model)
             if (each.name == name) return at<T>(m_->raw, {each.offset, 0});
+        throw std::invalid_argument(std::string("this MuJoCo has no ") + name);
+    }
+    int columns(const char* name) const {
+        for (const ArrayField& each : library().model)
+            if (each.name == name) return static_cast<int>(columns_of(m_, each));
         throw std::invalid_argument(std::string("this MuJoCo has no ") + name);
     }
     int64_t size(const char* name) const {
@@ -506,24 +562,22 @@ private:
         refuse_if(m_->narena < 1 << 20, "the model has less than 1 MiB of memory for its arena");
         refuse_if(size("nplugin") != 0, "the model has plugins");
         refuse_if(size("nflex") != 0, "the model has flexes");
-        refuse_if(size("na") != 0, "an actuator has an activation (na is not zero)");
         refuse_if(size("nhistory") != 0, "an actuator or a sensor has a delay or an interval");
         refuse_any<double>("geom_adhesion", m_->ngeom);
         refuse_any<double>("pair_adhesion", size("npair"));
         refuse_any<double>("geom_surfacevel", 6 * m_->ngeom);
-        refuse_if(option<double>("opt.density") != 0 || option<double>("opt.viscosity") != 0,
-                  "the model is in a fluid: density or viscosity is not zero");
         // without islands, sums have another order
         refuse_if(disabled_ & NO_ISLAND, "the flag island is disabled");
         refuse_if(disabled_ & NO_SENSOR && size("nsensor") != 0, "the flag sensor is disabled");
         refuse_if(disabled_ >= 2 * NO_MULTICCD, "a flag that lanes do not know is disabled");
         refuse_if(m_->opt.enableflags & ~(ENERGY | INVDISCRETE), "flags other than energy and invdiscrete are enabled");
-        refuse_if(option<int>("opt.noslip_iterations") != 0, "noslip_iterations is not zero");
         const bool is_elliptic = option<int>("opt.cone") != 0;
         refuse_if(is_elliptic && option<int>("opt.solver") == GAUSS_SEIDEL,
                   "friction cones are elliptic and the solver is PGS");
         refuse_if(is_elliptic && is_mujoco_4,
                   "friction cones are elliptic, for which MuJoCo 4 uses a different line search");
+        refuse_if(is_elliptic && option<int>("opt.noslip_iterations") > 0,
+                  "friction cones are elliptic and noslip_iterations is not zero");
         refuse_if(m_->opt.timestep < 0, "the timestep is negative");
         refuse_if(option<int>("opt.disableactuator") != 0, "actuatorgroupdisable disables actuators");
         refuse_if(option<int>("opt.solver") != GAUSS_SEIDEL && option<int>("opt.solver") != NEWTON,
@@ -549,6 +603,7 @@ private:
         o.nq = static_cast<int>(m_->nq);
         o.nv = static_cast<int>(m_->nv);
         o.nu = static_cast<int>(m_->nu);
+        o.num_acts = static_cast<int>(m_->na);
         o.num_mocap = static_cast<int>(m_->nmocap);
         o.num_sensed = static_cast<int>(m_->nsensordata);
         o.num_bodies = static_cast<int>(m_->nbody);
@@ -568,6 +623,8 @@ private:
         o.has_warmstart = !(disabled_ & NO_WARMSTART);
         o.is_elliptic = option<int>("opt.cone") != 0;
         o.impratio = std::max(mjMINVAL, option<double>("opt.impratio"));
+        o.noslip_iterations = option<int>("opt.noslip_iterations");
+        o.noslip_tolerance = option<double>("opt.noslip_tolerance");
         for (int k = 0; k < 3; ++k) o.at_rest[k] = at_rest(k);
         std::memcpy(o.columns, array<int>("M_colind"), static_cast<size_t>(o.num_inertia) * sizeof(int));
     }
@@ -608,9 +665,20 @@ private:
         for (int k = 0; k < o.num_bodies; ++k) {
             o.bodies[k].gravcomp = array<double>("body_gravcomp")[k];
             refuse_if(o.bodies[k].gravcomp < 0, BODIES, k, "has a negative gravcomp");
-            o.bodies[k].dofs = moving(o, k);
             o.has_gravcomp |= o.bodies[k].gravcomp != 0;
         }
+    }
+
+    void fluid(Description& o) const {
+        o.density = option<double>("opt.density"), o.viscosity = option<double>("opt.viscosity");
+        // MuJoCo computes it with springs and dampers
+        o.has_fluid = (o.density != 0 || o.viscosity != 0) && !(disabled_ & NO_SPRING && disabled_ & NO_DAMPER);
+        if (!o.has_fluid) return;
+        refuse_if(o.is_implicit_fast, "the model is in a fluid, and the integrator is implicitfast");
+        o.wind = option<std::array<double, 3>>("opt.wind");
+        for (int k = 0; k < static_cast<int>(m_->ngeom); ++k)
+            refuse_if(array<double>("geom_fluid")[columns("geom_fluid") * k] > 0, GEOMS, k,
+                      "is an ellipsoid in a fluid");
     }
 
     double friction_of(int dof) const {
@@ -690,6 +758,7 @@ private:
             o.has_damping |= o.dofs[k].damping > 0 && !(disabled_ & NO_EULERDAMP);
             friction(o, k);
         }
+        for (int k = 0; k < o.num_bodies; ++k) o.bodies[k].dofs = moving(o, k);
     }
 
     void friction(Description& o, int dof) const {
@@ -706,17 +775,32 @@ private:
     void actuators(Description& o) const {
         o.num_actuators = disabled_ & NO_ACTUATION ? 0 : o.nu;
         for (int k = 0; k < o.nu; ++k) {
-            refuse_if(array<int>("actuator_trntype")[k] != 0, ACTUATORS, k, "does not act on a joint");
-            const Joint& joint = o.joints[m_->actuator_trnid[2 * k]];
-            refuse_if(joint.type != mjJNT_HINGE && joint.type != mjJNT_SLIDE, ACTUATORS, k,
-                      "does not act on a hinge or slide");
-            refuse_if(array<int>("actuator_dyntype")[k] != 0, ACTUATORS, k, "has a dyntype");
+            const int transmission = array<int>("actuator_trntype")[k], acts_on = m_->actuator_trnid[2 * k];
+            refuse_if(transmission != AT_JOINT && transmission != AT_TENDON, ACTUATORS, k,
+                      "does not act on a joint or tendon");
+            const int dynamics = array<int>("actuator_dyntype")[k];
+            refuse_if(dynamics > FILTEREXACT, ACTUATORS, k,
+                      "has a dyntype other than none, integrator, filter and filterexact");
+            refuse_if(array<int>("actuator_actnum")[k] != (dynamics != NO_DYNAMICS), ACTUATORS, k,
+                      "has several activations");
             refuse_if(array<int>("actuator_gaintype")[k] != 0, ACTUATORS, k, "has a gaintype other than fixed");
             const int bias_type = array<int>("actuator_biastype")[k];
             refuse_if(bias_type != 0 && bias_type != AFFINE, ACTUATORS, k, "has a biastype other than none and affine");
             Actuator& a = o.actuators[k];
             a = {};
-            a.dof = joint.dof, a.qpos = joint.qpos;
+            a.tendon = transmission == AT_TENDON ? acts_on : -1;
+            if (a.tendon < 0) {
+                const Joint& joint = o.joints[acts_on];
+                refuse_if(joint.type != mjJNT_HINGE && joint.type != mjJNT_SLIDE, ACTUATORS, k,
+                          "does not act on a hinge or slide");
+                a.dof = joint.dof, a.qpos = joint.qpos;
+            } else {
+                // so much as a damping couples the joints
+                refuse_if(bias_type == AFFINE && m_->opt.integrator == IMPLICIT_FAST, ACTUATORS, k,
+                          "has a bias and acts on a tendon, and the integrator is implicitfast");
+                refuse_if(array<unsigned char>("tendon_actfrclimited")[a.tendon], ALL_TENDONS, a.tendon,
+                          "limits the forces of its actuators");
+            }
             a.is_limited = m_->actuator_ctrllimited[k] && !(disabled_ & NO_CLAMPCTRL);
             a.is_affine = bias_type == AFFINE;
             a.is_force_limited = array<unsigned char>("actuator_forcelimited")[k];
@@ -726,6 +810,13 @@ private:
             std::copy_n(array<double>("actuator_biasprm") + library().mjNGAIN * k, 3, a.bias);
             a.lowest_force = array<double>("actuator_forcerange")[2 * k];
             a.highest_force = array<double>("actuator_forcerange")[2 * k + 1];
+            a.act = array<int>("actuator_actadr")[k], a.dynamics = dynamics;
+            a.is_act_limited = array<unsigned char>("actuator_actlimited")[k];
+            a.is_early = array<unsigned char>("actuator_actearly")[k];
+            a.lowest_act = array<double>("actuator_actrange")[2 * k];
+            a.highest_act = array<double>("actuator_actrange")[2 * k + 1];
+            a.time = std::max(mjMINVAL, array<double>("actuator_dynprm")[columns("actuator_dynprm") * k]);
+            a.share = 1 - std::exp(-m_->opt.timestep / a.time);
         }
     }
 
@@ -792,6 +883,7 @@ private:
     // `number`: below zero, there is none
     Anchor anchor(const Description& o, int type, int number) const {
         Anchor a = {};
+        a.own = -1;
         if (number < 0) return a;
         const auto take = [&](const char* body, const char* frame, const char* pos, const char* quat) {
             a.body = body ? array<int>(body)[number] : number;
@@ -800,7 +892,7 @@ private:
             copy(a.quat, array<double>(quat), number);
         };
         if (type == SITE)
-            take("site_bodyid", "site_sameframe", "site_pos", "site_quat");
+            take("site_bodyid", "site_sameframe", "site_pos", "site_quat"), a.own = o.own_of_site(number);
         else if (type == GEOM)
             take("geom_bodyid", "geom_sameframe", "geom_pos", "geom_quat");
         else {
@@ -809,6 +901,13 @@ private:
         }
         a.is_fixed = o.bodies[a.body].is_fixed;
         return a;
+    }
+
+    // the geom of which a sensor senses the frame, or to which it refers; -1: none
+    static int sensed_geom(const Sensor& s, int side) {
+        if (s.type < FRAMEPOS || s.type > FRAMEANGACC) return -1;
+        if (side) return s.reference_type == GEOM ? s.reference : -1;
+        return s.object_type == GEOM ? s.object : -1;
     }
 
     void sensors(Description& o) const {
@@ -826,6 +925,8 @@ private:
             Tendon& t = o.tendons[k];
             t = {};
             t.num_joints = array<int>("tendon_num")[k];
+            refuse_if(array<int>("tendon_actuatorid")[k] != -1, ALL_TENDONS, k,
+                      "has an actuator with damping or armature");
             std::vector<std::pair<int, double>> jacobian;
             for (int j = 0; j < t.num_joints; ++j) {
                 const int wrap = array<int>("tendon_adr")[k] + j;
@@ -859,6 +960,7 @@ private:
     bool couple(const Description& o, Equality& e, const double* numbers) const;
     void hold(const Description& o, Equality& e, const double* numbers, bool has_sites) const;
     void inverse_weights(Equality& e) const;
+    const double* held_numbers(int number) const;
 
     bool may_collide(int type1, int affinity1, int type2, int affinity2) const {
         return (type1 & affinity2) || (type2 & affinity1);
@@ -879,6 +981,10 @@ private:
 
     void pairs(Description& o) const {
         o.num_own = o.own_of_equality(static_cast<int>(o.equalities.size()));
+        for (size_t k = 0; k < o.sensors.size(); ++k)
+            for (int side = 0; side < 2; ++side)
+                if (Anchor& a = o.anchors[k][static_cast<size_t>(side)]; sensed_geom(o.sensors[k], side) >= 0)
+                    a.own = o.num_own, o.num_own += 3;
         if (disabled_ & (NO_CONTACT | NO_CONSTRAINT)) return;
         const auto* const first = array<int>("body_geomadr");
         const auto* const count = array<int>("body_geomnum");
@@ -1044,8 +1150,6 @@ private:
         double translation = 0;
         translation += weight_[2 * p.body1];
         translation += weight_[2 * p.body2];
-        // the rows are no more than errors of rounding, and MuJoCo leaves out those that are zero
-        refuse_if(translation < mjMINVAL, p, "may touch, but their contact moves nothing; <exclude> can rule it out");
         const double first = p.friction[0];
         const bool is_normal = p.condim == 1 || option<int>("opt.cone") != 0;
         p.impedance.inverse_weight = is_normal ? translation : translation + first * first * translation;

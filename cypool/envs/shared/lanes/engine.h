@@ -79,8 +79,7 @@ public:
         const DefaultArithmetic arithmetic;
         record.whose_own = 0;
         try {
-            const bool reads_sites = record.reads() & (1 << SITE_XPOS | 1 << SENSED_MOTION | 1 << SENSED_FORCES);
-            Describer(m, nullptr).describe_own(description_, m_, reads_sites, record.own);
+            Describer(m, nullptr).describe_own(description_, m_, record.own);
         } catch (const std::invalid_argument&) {
             return false;
         }
@@ -107,6 +106,7 @@ public:
         const auto begin = [&](mjData* d) {
             for (int k = 0; k < m_->nq; ++k) d->qpos[k] += random.draw(noise);
             for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(noise);
+            for (int k = 0; k < m_->na; ++k) d->act[k] += random.draw(noise);
         };
         std::string differing;
         for (const int count : compared_)
@@ -126,6 +126,7 @@ public:
                 const std::vector<double>& pose = poses[next++ % poses.size()];
                 std::copy(pose.begin(), pose.end(), d->qpos);
                 for (int k = 0; k < m_->nv; ++k) d->qvel[k] += random.draw(0.5);
+                for (int k = 0; k < m_->na; ++k) d->act[k] += random.draw(10);
             };
             const int steps = static_cast<int>(poses.size()) / count + 1;
             if (differing.empty()) differing = compare_from(begin, count, steps, 1, random, 10, false, 1);

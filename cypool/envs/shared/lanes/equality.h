@@ -30,6 +30,7 @@ CYPOOL_LANES_INLINE Row& add_row(Group& d, const Mask& active, const Real& R, co
     row.D = where(active, 1 / R);
     row.aref = where(active, aref);
     row.dof = row.contact = -1;
+    row.is_edge = false;
     return row;
 }
 
@@ -102,12 +103,23 @@ CYPOOL_LANES_INLINE void add_difference(Real* sum, const Real* change, bool is_s
     for (int i = 0; i < 3; ++i) sum[i] = is_second ? sum[i] - change[i] : sum[i] + change[i];
 }
 
+// where a body is held
+CYPOOL_LANES_INLINE void held_place(const Group& d, const HeldBody& b, Real* place) {
+    for (int k = 0; k < 3; ++k) place[k] = own_or(d, b.own + k, b.pos[k]);
+}
+CYPOOL_LANES_INLINE void held_turn(const Group& d, const HeldBody& b, Real* turn) {
+    for (int k = 0; k < 4; ++k) turn[k] = own_or(d, b.own + 3 + k, b.quat[k]);
+}
+
 // of a weld: the rotation that the second body should have, and the one that it has
 inline __attribute__((noinline)) void welded_rotations(const Group& d, const Equality& e, Real* first, Real* second) {
-    multiply_quaternions(first, d.xquat[e.bodies[0].body], e.bodies[0].quat);
-    if (e.has_sites)
-        multiply_quaternions(second, d.xquat[e.bodies[1].body], e.bodies[1].quat);
-    else
+    Real turn[4];
+    held_turn(d, e.bodies[0], turn);
+    multiply_quaternions(first, d.xquat[e.bodies[0].body], turn);
+    if (e.has_sites) {
+        held_turn(d, e.bodies[1], turn);
+        multiply_quaternions(second, d.xquat[e.bodies[1].body], turn);
+    } else
         std::copy_n(d.xquat[e.bodies[1].body], 4, second);
 }
 
@@ -124,7 +136,8 @@ inline __attribute__((noinline)) void hold_bodies(const Description& m, Group& d
         else if (b.frame == SAME_INERTIA)
             copy3(at, d.xipos[b.body]);
         else {
-            multiply_matrix(at, d.xmat[b.body], b.pos);
+            held_place(d, b, at);
+            multiply_matrix(at, d.xmat[b.body], at);
             for (int i = 0; i < 3; ++i) at[i] = at[i] + d.xpos[b.body][i];
         }
         find_change(m, d, b, held[side], is_weld);
@@ -176,9 +189,10 @@ inline __attribute__((noinline)) void hold_bodies(const Description& m, Group& d
     if (e.has_sites)
         change_of_quaternion(first_change, first, spin1);
     else {
-        Real change[4];
+        Real change[4], turn[4];
+        held_turn(d, e.bodies[0], turn);
         change_of_quaternion(change, d.xquat[e.bodies[0].body], spin1);
-        multiply_quaternions(first_change, change, e.bodies[0].quat);
+        multiply_quaternions(first_change, change, turn);
     }
     change_of_quaternion(turned, second, spin2);
     negate_quaternion(second_change, turned);
@@ -261,7 +275,8 @@ inline __attribute__((noinline)) void add_holding_forces(const Description& m, c
             const HeldBody& b = e.bodies[side];
             if (!b.body) continue;
             Real pos[3], arm[3], push[3], torque[3];
-            multiply_matrix(pos, d.xmat[b.body], b.pos);
+            held_place(d, b, pos);
+            multiply_matrix(pos, d.xmat[b.body], pos);
             for (int k = 0; k < 3; ++k) {
                 arm[k] = com_of(m, d, b.body)[k] - (pos[k] + d.xpos[b.body][k]);
                 push[k] = row[k].force;

@@ -6,14 +6,11 @@ namespace cypool::lanes {
 inline void Describer::equalities(Description& o) const {
     o.num_equality_rows = 0;
     if (disabled_ & (NO_EQUALITY | NO_CONSTRAINT)) return;
-    const auto* const data = array<double>("eq_data");
-    size_t columns = 0;
-    for (const ArrayField& each : library().model)
-        if (each.name == "eq_data") columns = columns_of(m_, each);
     for (int k = 0; k < static_cast<int>(size("neq")); ++k) {
         if (!array<unsigned char>("eq_active0")[k]) continue;
-        const double* const numbers = data + static_cast<int>(columns) * k;
+        const double* const numbers = held_numbers(k);
         Equality e = {};
+        e.number = k;
         e.type = array<int>("eq_type")[k];
         refuse_if(e.type > TENDONS, EQUALITIES, k, "constrains flexes");
         e.first = array<int>("eq_obj1id")[k], e.second = array<int>("eq_obj2id")[k];
@@ -26,9 +23,15 @@ inline void Describer::equalities(Description& o) const {
         inverse_weights(e);
         // MuJoCo leaves out rows without numbers
         if (!e.dofs) continue;
+        for (int side = 0; side < 2; ++side)
+            e.bodies[side].own = o.own_of_equality(static_cast<int>(o.equalities.size())) + 2 + 7 * side;
         o.num_equality_rows += e.num_rows;
         o.equalities.push_back(e);
     }
+}
+
+inline const double* Describer::held_numbers(int number) const {
+    return array<double>("eq_data") + columns("eq_data") * number;
 }
 
 inline bool Describer::couple(const Description& o, Equality& e, const double* numbers) const {

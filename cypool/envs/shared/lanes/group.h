@@ -20,8 +20,9 @@ struct Row {
     Real R, D, aref, force;
     int dof;  // the only one with a number in J; -1: `dofs`, with their numbers in the group's
     bool is_negative;
-    Dofs dofs;    // those with a number in J
-    int contact;  // that begins with it; -1: none
+    bool is_edge;  // of a friction pyramid
+    Dofs dofs;     // those with a number in J
+    int contact;   // that begins with it; -1: none
 };
 struct Contact {
     int pair, first_row;
@@ -60,12 +61,12 @@ private:
 
 struct Group {
     // state
-    Real *qpos, *qvel, *warmstart, *ctrl, *mocap_pos, *mocap_quat;
+    Real *qpos, *qvel, *warmstart, *act, *ctrl, *mocap_pos, *mocap_quat;
     Real* own;  // the numbers in which the environments differ, if they do
     bool has_own = false;
     std::array<uint64_t, WIDTH> whose_own = {};  // of each lane, as `Record` has it
     // before the last step, to repeat it with MuJoCo
-    Real *last_qpos, *last_qvel, *last_warmstart;
+    Real *last_qpos, *last_qvel, *last_warmstart, *last_act;
     Mask bad;                // lanes for which MuJoCo has to take the last step
     int dropped = 0;         // lanes for which it has to take all of them, bit by bit
     int with_result = 0;     // lanes of which the record has the result already, bit by bit
@@ -84,7 +85,7 @@ struct Group {
     // of velocities
     Real (*cvel)[6], (*cdof_dot)[6], *bias, *passive, *actuator, *actuator_damping, *gravcomp;
     Real *tendon_velocity, *sensed, *actuator_force;
-    Real *smooth, *smooth_acc, *qacc, *constraint;
+    Real *smooth, *smooth_acc, *qacc, *constraint, *act_dot;
     Real* distances;  // of equality constraints, from where they hold
     // constraints: those that are active in a lane
     int num_rows, num_contacts;
@@ -93,7 +94,7 @@ struct Group {
     Contact* contacts;
     Real *J, (*contact_force)[6];
     // integration
-    Real *first_qpos, *stage_vel[4], *stage_acc[4];
+    Real *first_qpos, *first_act, *stage_vel[4], *stage_acc[4], *stage_act_dot[4];
 
     explicit Group(const Description& m)
         : arrays_([&](const auto& add) {
@@ -101,7 +102,11 @@ struct Group {
               for (Real** each : {&qvel, &warmstart, &last_qvel, &last_warmstart, &LD_inverse, &bias, &passive,
                                   &actuator, &actuator_damping, &gravcomp, &smooth, &smooth_acc, &qacc, &constraint})
                   add(*each, m.nv);
-              for (int stage = 0; stage < 4; ++stage) add(stage_vel[stage], m.nv), add(stage_acc[stage], m.nv);
+              for (Real** each : {&act, &last_act, &first_act, &act_dot}) add(*each, m.num_acts);
+              for (int stage = 0; stage < 4; ++stage) {
+                  add(stage_vel[stage], m.nv), add(stage_acc[stage], m.nv);
+                  add(stage_act_dot[stage], m.num_acts);
+              }
               add(mocap_pos, 3 * m.num_mocap), add(mocap_quat, 4 * m.num_mocap);
               add(distances, static_cast<int>(m.equalities.size()));
               add(ctrl, m.nu), add(actuator_force, m.nu), add(own, m.num_own), add(sensed, m.num_sensed);
@@ -123,6 +128,16 @@ struct Group {
 private:
     Arrays arrays_;
 };
+
+// a number of a model, or those of the environments if they differ in it
+CYPOOL_LANES_INLINE Real own_or(const Group& d, int place, double shared) {
+    return d.has_own ? d.own[place] : all(shared);
+}
+
+// the centre of mass that inertia and axes of motion of a body are around
+CYPOOL_LANES_INLINE const Real* com_of(const Description& m, const Group& d, int body) {
+    return d.com[m.bodies[body].root];
+}
 
 inline void note_unseen(Group& d, int number, int branches, const Mask& active) {
     if (!(d.coverage->unseen(number) & branches)) return;

@@ -17,8 +17,8 @@ cdef class SimulationInLanes(Simulation):
     cdef int reads
     cdef int num_mj_steps                # MuJoCo's steps in one of ours
     cdef bint ends_with_step1            # whether mj_step1 follows them
-    cdef bint keeps_model                # one of its own is as the common one whenever a step begins. Set in __init__
-    cdef bint moves_bodies               # in its own, each episode begins with bodies in other places. Set in __init__
+    cdef bint keeps_model                # steps begin with the common numbers that lanes read. Set in __init__
+    cdef bint writes_model               # in its own, each episode has other numbers. Set in __init__
     cdef size_t action_bytes
     cdef object lanes                    # a `Lanes`, that of the pool; None: mj_step steps
     cdef object made                     # the `Lanes` of its model, kept until the pool has them

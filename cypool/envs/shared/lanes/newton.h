@@ -164,7 +164,7 @@ struct Problem {
     Cone* cones;
     Real* cone_H;
     // of a lane that is left over, or of a row with one number
-    const Row no_row = {none(), all(0), all(0), all(0), all(0), -1, false, 0, -1};
+    const Row no_row = {none(), all(0), all(0), all(0), all(0), -1, false, false, 0, -1};
     Real* nothing;
     Real* changes;  // of the Hessian: rows times the roots of their weights
 

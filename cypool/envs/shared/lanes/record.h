@@ -17,6 +17,7 @@ namespace cypool::lanes {
 // Arrays of mjData that an environment may read after a step, next to positions and velocities of joints.
 enum Output {
     XPOS,
+    XQUAT,
     XMAT,
     XIPOS,
     CINERT,
@@ -39,6 +40,7 @@ struct OutputArray {
 };
 inline constexpr OutputArray OUTPUTS[NUM_OUTPUTS] = {
     {"xpos", &mjModel::nbody, 3},
+    {"xquat", &mjModel::nbody, 4},
     {"xmat", &mjModel::nbody, 9},
     {"xipos", &mjModel::nbody, 3},
     {"cinert", &mjModel::nbody, 10},
@@ -69,7 +71,7 @@ struct Active {
 
 // of a model's sizes, one array after another
 struct State {
-    double *qpos, *qvel, *warmstart;
+    double *qpos, *qvel, *warmstart, *act;
 };
 
 // Where mj_step has taken all of an environment's steps lately, lanes are only tried now and then.
@@ -98,6 +100,7 @@ public:
     std::vector<double> own;    // the numbers in which its model differs; empty: there are none
     uint64_t whose_own = 0;     // another one for other numbers; 0: there are none
     std::vector<double> drawn;  // those from which they follow
+    std::string written;        // numbers of its model that the environment wrote itself
     bool is_ready = false;      // there is a result that nobody has taken
     bool is_mujocos = false;    // mj_step itself took the last step of it
     int num_by_mujoco = 0;      // MuJoCo's steps of it that mj_step took
@@ -127,7 +130,7 @@ public:
         numbers_.resize(static_cast<size_t>(4 * state_size() + 2 * num_inputs()));
         double* next = numbers_.data();
         for (State* each : {&state, &result, &next_last, &last_}) {
-            *each = {next, next + m->nq, next + m->nq + m->nv};
+            *each = {next, next + m->nq, next + m->nq + m->nv, next + m->nq + 2 * m->nv};
             next += state_size();
         }
         ctrl = next, last_ctrl_ = next + num_inputs();
@@ -291,6 +294,7 @@ private:
         compare("qpos", same(other.result.qpos, d_->qpos, m_->nq));
         compare("qvel", same(other.result.qvel, d_->qvel, m_->nv));
         compare("qacc_warmstart", same(other.result.warmstart, warmstart_, m_->nv));
+        compare("act", same(other.result.act, d_->act, m_->na));
         const double* const values = other.values_.data();
         for (int output = 0; output < SENSED_MOTION; ++output) {
             const View& view = views_[output];
@@ -321,7 +325,7 @@ private:
         return same(inputs, d_->ctrl, m_->nu) && same(inputs + m_->nu, d_->mocap_pos, 3 * m_->nmocap)
                && same(inputs + m_->nu + 3 * m_->nmocap, d_->mocap_quat, 4 * m_->nmocap);
     }
-    int64_t state_size() const { return m_->nq + 2 * m_->nv; }
+    int64_t state_size() const { return m_->nq + 2 * m_->nv + m_->na; }
     static Output output_of(const Sensor& s) { return is_of_forces(s.type) ? SENSED_FORCES : SENSED_MOTION; }
     static void copy(double* to, const double* from, int64_t n) { std::copy_n(from, n, to); }
     static bool same(const double* a, const double* b, int64_t n) {
@@ -332,15 +336,17 @@ private:
         copy(s.qpos, d_->qpos, m_->nq);
         copy(s.qvel, d_->qvel, m_->nv);
         copy(s.warmstart, warmstart_, m_->nv);
+        copy(s.act, d_->act, m_->na);
     }
     void put(const State& s) {
         copy(d_->qpos, s.qpos, m_->nq);
         copy(d_->qvel, s.qvel, m_->nv);
         copy(warmstart_, s.warmstart, m_->nv);
+        copy(d_->act, s.act, m_->na);
     }
     bool is_now(const State& s) const {
-        return same(s.qpos, d_->qpos, m_->nq) && same(s.qvel, d_->qvel, m_->nv)
-               && same(s.warmstart, warmstart_, m_->nv);
+        return same(s.qpos, d_->qpos, m_->nq) && same(s.qvel, d_->qvel, m_->nv) && same(s.warmstart, warmstart_, m_->nv)
+               && same(s.act, d_->act, m_->na);
     }
 
     const mjModel* m_;

@@ -11,6 +11,7 @@ cdef extern from "cypool/envs/shared/lanes/record.h" nogil:
     enum:
         NO_OUTPUTS "cypool::lanes::NO_OUTPUTS"
         XPOS "cypool::lanes::XPOS"
+        XQUAT "cypool::lanes::XQUAT"
         XMAT "cypool::lanes::XMAT"
         XIPOS "cypool::lanes::XIPOS"
         CINERT "cypool::lanes::CINERT"
@@ -34,6 +35,7 @@ cdef extern from "cypool/envs/shared/lanes/record.h" nogil:
         uint64_t whose_own
         Backoff backoff
         vector[double] drawn
+        string written
         cbool prepare() noexcept
         cbool take(int frames) noexcept
         string repeat(cbool has_callback) except +

@@ -7,7 +7,10 @@
 namespace cypool::lanes::CYPOOL_LANES {
 
 inline __attribute__((noinline)) void place_anchor(Group& d, const Anchor& a, Real* pos, Real* matrix) {
-    place_frame(d, a.body, a.pos, a.quat, a.frame, pos, matrix);
+    if (d.has_own && a.own >= 0)
+        place_frame(d, a.body, d.own + a.own, a.quat, a.frame, pos, matrix);
+    else
+        place_frame(d, a.body, a.pos, a.quat, a.frame, pos, matrix);
 }
 CYPOOL_LANES_INLINE void turn_of(const Group& d, const Anchor& a, Real* quat) {
     if (a.is_body)
@@ -26,11 +29,6 @@ inline __attribute__((noinline)) void motion_at(const Description& m, const Grou
         result[k] = a.is_fixed ? all(0) : motion[k];
         result[3 + k] = a.is_fixed ? all(0) : motion[3 + k] - turn[k];
     }
-}
-
-// a vector in the axes of a matrix
-CYPOOL_LANES_INLINE void multiply_transposed(Real* r, const Real* m, const Real* v) {
-    for (int k = 0; k < 3; ++k) r[k] = m[k] * v[0] + m[3 + k] * v[1] + m[6 + k] * v[2];
 }
 
 // mj_comPos and mj_subtreeVel: of each body with all that it carries
@@ -134,7 +132,7 @@ inline __attribute__((noinline)) void sense_motion(const Description& m, Group& 
             case ACTUATORVEL: {
                 const Actuator& a = m.actuators[s.object];
                 const Real gear = own_or(d, m.own_of_actuator(s.object) + 1, a.gear);
-                out[0] = s.type == ACTUATORPOS ? d.qpos[a.qpos] * gear : gear * d.qvel[a.dof];
+                out[0] = s.type == ACTUATORPOS ? length_of(d, a, gear) : velocity_of(m, d, a, gear);
                 continue;
             }
             case SUBTREECOM:

@@ -11,7 +11,7 @@ from cypool.env cimport Rows
 from cypool.envs.shared.mujoco.mujoco_common cimport Simulation
 from cypool.envs.shared.lanes.record cimport (ACTUATOR_FORCE, CFRC_EXT, CINERT, CVEL, QFRC_ACTUATOR, QFRC_CONSTRAINT,
                                               SENSED_FORCES, SENSED_MOTION, SITE_XPOS, TEN_LENGTH, TEN_VELOCITY,
-                                              XIPOS, XMAT, XPOS, Record)
+                                              XIPOS, XMAT, XPOS, XQUAT, Record)
 
 cdef enum:
     MANY = 64                            # environments that lanes step at once
@@ -19,10 +19,10 @@ cdef enum:
 
 
 # fields of mjData that lanes write, next to positions and velocities of joints
-FIELDS = {"xpos": 1 << XPOS, "xmat": 1 << XMAT, "xipos": 1 << XIPOS, "cinert": 1 << CINERT, "cvel": 1 << CVEL,
-          "cfrc_ext": 1 << CFRC_EXT, "qfrc_actuator": 1 << QFRC_ACTUATOR, "qfrc_constraint": 1 << QFRC_CONSTRAINT,
-          "site_xpos": 1 << SITE_XPOS, "ten_length": 1 << TEN_LENGTH, "ten_velocity": 1 << TEN_VELOCITY,
-          "actuator_force": 1 << ACTUATOR_FORCE,
+FIELDS = {"xpos": 1 << XPOS, "xquat": 1 << XQUAT, "xmat": 1 << XMAT, "xipos": 1 << XIPOS, "cinert": 1 << CINERT,
+          "cvel": 1 << CVEL, "cfrc_ext": 1 << CFRC_EXT, "qfrc_actuator": 1 << QFRC_ACTUATOR,
+          "qfrc_constraint": 1 << QFRC_CONSTRAINT, "site_xpos": 1 << SITE_XPOS, "ten_length": 1 << TEN_LENGTH,
+          "ten_velocity": 1 << TEN_VELOCITY, "actuator_force": 1 << ACTUATOR_FORCE,
           "sensordata": 1 << SENSED_MOTION | 1 << SENSED_FORCES}
 
 
@@ -96,7 +96,7 @@ cdef class SimulationInLanes(Simulation):
             return "lanes do not support all sensors of the robot"
         if self.model != self.loaded.mj:
             randomize = self.spec.options["randomize"] or ()
-            if not randomize and not self.keeps_model and not self.moves_bodies:
+            if not randomize and not self.keeps_model and not self.writes_model:
                 return "the environment changes its model"
             for name in randomize:
                 name = name.partition(":")[0]
@@ -124,11 +124,12 @@ cdef class SimulationInLanes(Simulation):
         if (<Lanes>make_lanes(self.loaded)).engine.fewest() > 1:
             text = "lanes if a thread takes two or more environments at a time, else mj_step"
         cdef PyObject* env
+        cdef Record* record
         cdef size_t count = 0
         if self.lanes is not None:
             for env in self.pool.get()[0]:
-                count += not record_of(<SimulationInLanes>env).drawn.empty() and not (
-                    record_of(<SimulationInLanes>env).whose_own)
+                record = record_of(<SimulationInLanes>env)
+                count += not (record.drawn.empty() and record.written.empty()) and not record.whose_own
         if count:
             text += f"; {count} of {self.pool.get().size()} by mj_step, because lanes do not support what varies there"
         return text
@@ -160,17 +161,17 @@ cdef class SimulationInLanes(Simulation):
     cdef bint knows_model(self) except -1 nogil:
         """Returns whether lanes hold this environment's model values."""
         cdef Record* record = record_of(self)
-        cdef const double* places
-        cdef size_t count, more
-        if not self.moves_bodies and (self.variation is None or self.variation.ranges.empty()):
+        cdef size_t count
+        cdef bint is_known
+        if not self.writes_model and (self.variation is None or self.variation.ranges.empty()):
             return True
-        places, count = self.model.body_pos, self.variation.drawn.size()
-        more = 3 * self.model.nbody if self.moves_bodies else 0
-        if (record.drawn.size() != count + more
-                or memcmp(record.drawn.data(), self.variation.drawn.data(), count * sizeof(double)) != 0
-                or memcmp(record.drawn.data() + count, places, more * sizeof(double)) != 0):
+        count = self.variation.drawn.size()
+        is_known = (record.drawn.size() == count
+                    and memcmp(record.drawn.data(), self.variation.drawn.data(), count * sizeof(double)) == 0)
+        if self.writes_model and not self.variation.model.has_contents(record.written):
+            is_known = False
+        if not is_known:
             record.drawn = self.variation.drawn
-            record.drawn.insert(record.drawn.end(), places, places + more)
             (<Lanes>self.lanes).engine.read_own(self.model, record[0])
         return record.whose_own > 0
 

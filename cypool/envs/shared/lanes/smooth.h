@@ -4,22 +4,13 @@
 
 namespace cypool::lanes::CYPOOL_LANES {
 
-// a number of a model, or those of the environments if they differ in it
-CYPOOL_LANES_INLINE Real own_or(const Group& d, int place, double shared) {
-    return d.has_own ? d.own[place] : all(shared);
-}
-
-// the centre of mass that inertia and axes of motion of a body are around
-CYPOOL_LANES_INLINE const Real* com_of(const Description& m, const Group& d, int body) {
-    return d.com[m.bodies[body].root];
-}
-
 CYPOOL_LANES_INLINE void copy3(Real* to, const Real* from) {
     for (int k = 0; k < 3; ++k) to[k] = from[k];
 }
 
 // mj_local2Global
-CYPOOL_LANES_INLINE void place_frame(Group& d, int body, const double* pos, const double* quat, int same, Real* xpos,
+template <class Place>
+CYPOOL_LANES_INLINE void place_frame(Group& d, int body, const Place* pos, const double* quat, int same, Real* xpos,
                                      Real* xmat) {
     if (same == SAME_BODY)
         copy3(xpos, d.xpos[body]);
@@ -48,7 +39,9 @@ inline __attribute__((noinline)) void place_sites(const Description& m, Group& d
         else if (site.frame == SAME_INERTIA)
             copy3(d.site_pos[k], d.xipos[site.body]);
         else {
-            multiply_matrix(d.site_pos[k], d.xmat[site.body], site.pos);
+            Real place[3];
+            for (int i = 0; i < 3; ++i) place[i] = own_or(d, site.own + i, site.pos[i]);
+            multiply_matrix(d.site_pos[k], d.xmat[site.body], place);
             for (int i = 0; i < 3; ++i) d.site_pos[k][i] = d.site_pos[k][i] + d.xpos[site.body][i];
         }
     }
@@ -113,11 +106,13 @@ inline __attribute__((noinline)) void kinematics(const Description& m, Group& d)
             } else if (p) {
                 multiply_matrix(pos, d.xmat[p], place);
                 for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[p][k];
+                Real turn[4];
+                for (int k = 0; k < 4; ++k) turn[k] = own_or(d, m.own_of_body(b) + 9 + k, body.quat[k]);
                 // also by one, which makes zeros positive
-                multiply_quaternions(q, d.xquat[p], body.quat);
+                multiply_quaternions(q, d.xquat[p], turn);
             } else {
                 copy3(pos, place);
-                for (int k = 0; k < 4; ++k) q[k] = all(body.quat[k]);
+                for (int k = 0; k < 4; ++k) q[k] = own_or(d, m.own_of_body(b) + 9 + k, body.quat[k]);
             }
             for (int j = first; j < first + body.num_joints; ++j) place_joint(m.joints[j], d, j, pos, q);
         }
@@ -359,7 +354,7 @@ inline __attribute__((noinline)) void compensate_gravity(const Description& m, G
     for (int k = 0; k < m.nv; ++k) d.gravcomp[k] = choose(is_none, all(-0.0), d.gravcomp[k]);
 }
 
-// mj_passive: springs and dampers
+// mj_passive
 CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
     Real spring[MAX_DOFS];
     for (int k = 0; k < m.nv; ++k) spring[k] = all(0);
@@ -386,6 +381,7 @@ CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
         const Real damping = own_or(d, m.own_of_dof(k) + 1, m.dofs[k].damping);
         d.passive[k] = choose(damping != 0.0, spring[k] + (-d.qvel[k] * damping), spring[k]);
     }
+    if (m.has_fluid) add_fluid_forces(m, d);
     if (!m.has_gravcomp) return;
     compensate_gravity(m, d);
     for (int k = 0; k < m.nv; ++k)
@@ -420,6 +416,40 @@ inline __attribute__((noinline)) void bias_forces(const Description& m, Group& d
     for (int k = 0; k < m.nv; ++k) d.bias[k] = dot6(d.cdof[k], force[m.dofs[k].body]);
 }
 
+CYPOOL_LANES_INLINE Real length_of(const Group& d, const Actuator& a, const Real& gear) {
+    return (a.tendon < 0 ? d.qpos[a.qpos] : d.tendon_length[a.tendon]) * gear;
+}
+CYPOOL_LANES_INLINE Real velocity_of(const Description& m, const Group& d, const Actuator& a, const Real& gear) {
+    if (a.tendon < 0) return gear * d.qvel[a.dof];
+    const Tendon& t = m.tendons[a.tendon];
+    Real moment[MAX_TENDON_JOINTS];
+    for (int j = 0; j < t.num_joints; ++j) moment[j] = t.jacobian[j] * gear;
+    return dot_sparse(moment, d.qvel, t.dofs, t.num_joints);
+}
+
+// mj_nextActivation
+CYPOOL_LANES_INLINE Real next_act(const Description& m, Group& d, int actuator, const Real& speed) {
+    const Actuator& a = m.actuators[actuator];
+    Real act = d.act[a.act] + (a.dynamics == FILTEREXACT ? speed * a.time * a.share : speed * m.timestep);
+    if (a.is_act_limited) {
+        note_clip(d, d.coverage->actuator(actuator), act, a.lowest_act, a.highest_act, ACT_LOW, ACT_HIGH);
+        act = clip(act, all(a.lowest_act), all(a.highest_act));
+    }
+    return act;
+}
+// Returns what a gain multiplies, and finds how fast it changes.
+CYPOOL_LANES_INLINE Real activate(const Description& m, Group& d, int actuator, const Real& ctrl) {
+    const Actuator& a = m.actuators[actuator];
+    const Real speed = a.dynamics == INTEGRATOR ? ctrl : (ctrl - d.act[a.act]) / a.time;
+    d.act_dot[a.act] = speed;
+    return a.is_early ? next_act(m, d, actuator, speed) : d.act[a.act];
+}
+// of mj_advance
+CYPOOL_LANES_INLINE void integrate_activations(const Description& m, Group& d) {
+    for (int k = 0; k < m.num_actuators; ++k)
+        if (const int act = m.actuators[k].act; act >= 0) d.act[act] = next_act(m, d, k, d.act_dot[act]);
+}
+
 // mj_fwdActuation and mj_fwdAcceleration
 inline __attribute__((noinline)) void smooth_acceleration(const Description& m, Group& d) {
     for (int k = 0; k < m.nv; ++k) d.actuator[k] = d.actuator_damping[k] = all(0);
@@ -429,11 +459,11 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
         if (a.is_limited) ctrl = clip(ctrl, all(a.low), all(a.high));
         const int own = m.own_of_actuator(k);
         const Real gear = own_or(d, own + 1, a.gear);
-        Real force = own_or(d, own, a.gain) * ctrl;
+        Real force = own_or(d, own, a.gain) * (a.act < 0 ? ctrl : activate(m, d, k, ctrl));
         if (a.is_affine)
             force = force
-                    + (own_or(d, own + 2, a.bias[0]) + own_or(d, own + 3, a.bias[1]) * (d.qpos[a.qpos] * gear)
-                       + own_or(d, own + 4, a.bias[2]) * (gear * d.qvel[a.dof]));
+                    + (own_or(d, own + 2, a.bias[0]) + own_or(d, own + 3, a.bias[1]) * length_of(d, a, gear)
+                       + own_or(d, own + 4, a.bias[2]) * velocity_of(m, d, a, gear));
         else
             force = force + all(0);  // of minus zero
         if (a.is_force_limited) {
@@ -441,6 +471,12 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
             force = clip(force, all(a.lowest_force), all(a.highest_force));
         }
         d.actuator_force[k] = force;
+        if (a.tendon >= 0) {
+            const Tendon& t = m.tendons[a.tendon];
+            for (int j = 0; j < t.num_joints; ++j)
+                d.actuator[t.dofs[j]] = d.actuator[t.dofs[j]] + (t.jacobian[j] * gear) * force;
+            continue;
+        }
         d.actuator[a.dof] = d.actuator[a.dof] + gear * force;
         if (!m.is_implicit_fast || !a.is_affine) continue;
         // mjd_actuator_vel

@@ -111,6 +111,10 @@ template <class B> CYPOOL_LANES_INLINE void multiply_matrix(Real* r, const Real*
     r[1] = y;
     r[2] = z;
 }
+// a vector in the axes of a matrix
+CYPOOL_LANES_INLINE void multiply_transposed(Real* r, const Real* m, const Real* v) {
+    for (int k = 0; k < 3; ++k) r[k] = m[k] * v[0] + m[3 + k] * v[1] + m[6 + k] * v[2];
+}
 // the inertia of a body, ten numbers, times a motion
 CYPOOL_LANES_INLINE void multiply_inertia(Real* r, const Real* i, const Real* v) {
     r[0] = i[0] * v[0] + i[3] * v[1] + i[4] * v[2] - i[8] * v[4] + i[7] * v[5];

@@ -68,6 +68,19 @@ public:
             if (each.is_real()) all.append(each.bytes.get(), each.size);
         return all;
     }
+    // Whether these are its contents; then they are.
+    bool has_contents(std::string& all) const {
+        size_t at = 0;
+        bool is_same = true;
+        for (const Own& each : own_) {
+            if (!each.is_real()) continue;
+            if (all.size() < at + each.size) all.resize(at + each.size), is_same = false;
+            is_same &= !std::memcmp(all.data() + at, each.bytes.get(), each.size);
+            std::memcpy(all.data() + at, each.bytes.get(), each.size);
+            at += each.size;
+        }
+        return is_same;
+    }
     // Takes them back; false if it is not their size, or if some numbers are not finite.
     bool set_contents(const std::string& all) {
         size_t size = 0, at = 0;

@@ -24,6 +24,7 @@ cdef extern from *:
         const mjModel* view() noexcept nogil
         mjModel* edit() noexcept nogil
         string contents() except +
+        cbool has_contents(string& all) noexcept nogil
         cbool set_contents(const string& all) except +
         void copy_contents(const VariedModel& other) noexcept nogil
         void own(const Field& field) except +

@@ -129,8 +129,7 @@ cdef class Simulations:
         self.model, self.arrays = model, []
         self.warning = np.frombuffer(bytearray(4 * num_envs * num_warnings()), np.int32).reshape(num_envs, -1)
         self.made = new CSimulations(model.mj, num_envs, <int*>cnp.PyArray_DATA(self.warning))
-        self.why_not = ('physics="mj_step"' if physics == "mj_step" else
-                        "actuators have activations" if model.mj.na > 0 else None)
+        self.why_not = 'physics="mj_step"' if physics == "mj_step" else None
         if self.why_not is not None:
             return
         try:
