@@ -13,10 +13,16 @@
 #include "cypool/envs/shared/lanes/group.h"
 #include "cypool/envs/shared/lanes/fluid.h"
 #include "cypool/envs/shared/lanes/smooth.h"
+#include "cypool/envs/shared/lanes/actuation.h"
+#include "cypool/envs/shared/lanes/integrate.h"
 #include "cypool/envs/shared/lanes/equality.h"
 #include "cypool/envs/shared/lanes/constraint.h"
+#include "cypool/envs/shared/lanes/collision.h"
+#include "cypool/envs/shared/lanes/contact_forces.h"
 #include "cypool/envs/shared/lanes/sensors.h"
 #include "cypool/envs/shared/lanes/cone.h"
+#include "cypool/envs/shared/lanes/line_search.h"
+#include "cypool/envs/shared/lanes/problem.h"
 #include "cypool/envs/shared/lanes/newton.h"
 #include "cypool/envs/shared/lanes/gauss_seidel.h"
 #include "cypool/envs/shared/lanes/islands.h"
@@ -25,136 +31,6 @@
 #include "cypool/envs/shared/lanes/target.h"
 
 namespace cypool::lanes::CYPOOL_LANES {
-
-// mj_integratePos
-CYPOOL_LANES_INLINE void integrate_position(const Description& m, Real* q, const Real* v, double h) {
-    for (int k = 0; k < m.num_joints; ++k) {
-        int a = m.joints[k].qpos, b = m.joints[k].dof;
-        if (m.joints[k].type != mjJNT_FREE && m.joints[k].type != mjJNT_BALL) {
-            q[a] = q[a] + h * v[b];
-            continue;
-        }
-        if (m.joints[k].type == mjJNT_FREE)
-            for (int i = 0; i < 3; ++i, ++a, ++b) q[a] = q[a] + h * v[b];
-        Real axis[3] = {v[b], v[b + 1], v[b + 2]}, s, c, turn[4];
-        const Real angle = h * normalize(axis);
-        sincos(angle * 0.5, s, c);
-        turn[0] = c;
-        for (int i = 0; i < 3; ++i) turn[1 + i] = axis[i] * s;
-        normalize_quaternion(q + a);
-        multiply_quaternions(q + a, q + a, turn);
-    }
-}
-
-CYPOOL_LANES_INLINE void copy_many(Real* to, const Real* from, int n) {
-    for (int k = 0; k < n; ++k) to[k] = from[k];
-}
-
-// mj_Euler, implicit in the damping of joints, and mj_implicit without Coriolis forces, in that of actuators, too
-inline __attribute__((noinline)) void integrate_euler(const Description& m, Group& d) {
-    Real acc[MAX_DOFS];
-    const double h = m.timestep;
-    if (m.has_damping || m.is_implicit_fast) {
-        Real A[MAX_INERTIA], inverse[MAX_DOFS];
-        copy_many(A, d.M, m.num_inertia);
-        for (int k = 0; k < m.nv; ++k) {
-            const int diagonal = m.dofs[k].row_begin + m.dofs[k].row_size - 1;
-            const Real damping = own_or(d, m.own_of_dof(k) + 1, m.dofs[k].damping);
-            A[diagonal] = A[diagonal] + (m.is_implicit_fast ? (d.actuator_damping[k] - damping) * -h : h * damping);
-        }
-        factorize(m, A, inverse);
-        // actuators may push what moves
-        if (m.is_implicit_fast) find_singular(m, d, A);
-        for (int k = 0; k < m.nv; ++k) acc[k] = d.smooth[k] + d.constraint[k];
-        solve_factorized(m, acc, A, inverse);
-    } else
-        copy_many(acc, d.qacc, m.nv);
-    for (int k = 0; k < m.nv; ++k) d.qvel[k] = d.qvel[k] + acc[k] * h;
-    integrate_activations(m, d);
-    integrate_position(m, d.qpos, d.qvel, h);
-    copy_many(d.warmstart, d.qacc, m.nv);
-}
-
-// mj_RungeKutta, of order four: between its stages lies a forward
-inline __attribute__((noinline)) void begin_runge_kutta(const Description& m, Group& d) {
-    copy_many(d.first_qpos, d.qpos, m.nq);
-    copy_many(d.stage_vel[0], d.qvel, m.nv);
-    copy_many(d.stage_acc[0], d.qacc, m.nv);
-    copy_many(d.first_act, d.act, m.num_acts);
-    copy_many(d.stage_act_dot[0], d.act_dot, m.num_acts);
-}
-// Since MuJoCo 4, mj_RungeKutta takes the angular velocity of a later stage to where its rotations are added up:
-// w + c / 2 + (1 - t / tan(t)) / (4 t^2) u x c, where u is the turn so far, 2 t its angle, and c = u x w.
-inline __attribute__((noinline)) void correct_rotation(Group& g, Real* w, const Real* turn, double h) {
-    constexpr double TWO_PI = 6.283185307179586, SQUARED_PI = 9.869604401089358, MOST_OF_SERIES = 3.0625;
-    constexpr double SERIES[] = {1.230313397310169e-14, 3.161551550077822e-13,  1.3455485951057888e-11,
-                                 5.282849430384459e-10, 2.0876900642039142e-08, 8.267194907152073e-07,
-                                 3.30687830944332e-05,  0.0013888888888859755,  0.08333333333333338};
-    Real u[3];
-    for (int k = 0; k < 3; ++k) u[k] = h * turn[k];
-    Real squared = dot3(u, u);
-    note_unseen(g, g.coverage->turns(), OVER, squared > SQUARED_PI);
-    for (int left = bits(squared > SQUARED_PI); left; left &= left - 1) {
-        // the same rotation, by less than half a turn
-        const int l = __builtin_ctz(static_cast<unsigned>(left));
-        const double angle = std::sqrt(lane(squared, l));
-        const double scale = (std::floor(angle / TWO_PI + 0.5) * -TWO_PI + angle) / angle;
-        for (int k = 0; k < 3; ++k) lane(u[k], l) *= scale;
-        lane(squared, l) =
-            lane(u[0], l) * lane(u[0], l) + lane(u[1], l) * lane(u[1], l) + lane(u[2], l) * lane(u[2], l);
-    }
-    note_unseen(g, g.coverage->turns(), FAR, ~(squared < MOST_OF_SERIES));
-    Real factor = all(SERIES[0]);
-    for (int k = 1; k < 9; ++k) factor = factor * squared + SERIES[k];
-    for (int left = bits(~(squared < MOST_OF_SERIES)); left; left &= left - 1) {
-        const int l = __builtin_ctz(static_cast<unsigned>(left));
-        const double half = 0.5 * std::sqrt(lane(squared, l));
-        lane(factor, l) = (1 - half / std::tan(half)) / lane(squared, l);
-    }
-    Real c[3], d[3];
-    cross(c, u, w);
-    cross(d, u, c);
-    for (int k = 0; k < 3; ++k) w[k] = (c[k] * 0.5 + w[k]) + factor * d[k];
-}
-inline __attribute__((noinline)) void begin_stage(const Description& m, Group& d, int stage) {
-    static constexpr double A[] = {0.5, 0.5, 1.0};
-    Real velocity[MAX_DOFS];
-    for (int k = 0; k < m.nv; ++k) velocity[k] = d.stage_vel[stage - 1][k] * A[stage - 1];
-    copy_many(d.qpos, d.first_qpos, m.nq);
-    integrate_position(m, d.qpos, velocity, m.timestep);
-    // sums begin with a positive zero
-    for (int k = 0; k < m.num_acts; ++k)
-        d.act[k] = d.first_act[k] + (all(0) + d.stage_act_dot[stage - 1][k] * A[stage - 1]) * m.timestep;
-    for (int k = 0; k < m.nv; ++k)
-        d.qvel[k] = d.stage_vel[stage][k] = d.stage_vel[0][k] + (d.stage_acc[stage - 1][k] * A[stage - 1]) * m.timestep;
-    for (int j = 0; is_mujoco_4 && j < m.num_joints; ++j) {
-        const int type = m.joints[j].type, dof = m.joints[j].dof + (type == mjJNT_FREE ? 3 : 0);
-        if (type == mjJNT_FREE || type == mjJNT_BALL)
-            correct_rotation(d, d.stage_vel[stage] + dof, velocity + dof, m.timestep);
-    }
-}
-inline __attribute__((noinline)) void end_runge_kutta(const Description& m, Group& d) {
-    static constexpr double B[] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
-    Real velocity[MAX_DOFS];
-    for (int k = 0; k < m.nv; ++k) {
-        Real v = d.stage_vel[0][k] * B[0], a = d.stage_acc[0][k] * B[0];
-        for (int stage = 1; stage < 4; ++stage) {
-            v = v + d.stage_vel[stage][k] * B[stage];
-            a = a + d.stage_acc[stage][k] * B[stage];
-        }
-        velocity[k] = v;
-        d.qvel[k] = d.stage_vel[0][k] + a * m.timestep;
-    }
-    copy_many(d.qpos, d.first_qpos, m.nq);
-    copy_many(d.act, d.first_act, m.num_acts);
-    for (int k = 0; k < m.num_acts; ++k) {
-        d.act_dot[k] = all(0);
-        for (int stage = 0; stage < 4; ++stage) d.act_dot[k] = d.act_dot[k] + d.stage_act_dot[stage][k] * B[stage];
-    }
-    integrate_activations(m, d);
-    integrate_position(m, d.qpos, velocity, m.timestep);
-    copy_many(d.warmstart, d.qacc, m.nv);
-}
 
 class BatchInLanes final : public Batch {
 public:
@@ -475,41 +351,8 @@ private:
         for (int g = 0; g < num_groups_; ++g) finish_noslip(m_, *groups_[static_cast<size_t>(g)]);
     }
 
-    // Solves what waits, those with as many rows together.
-    template <bool IS_GENERAL> void solve_waiting() {
-        std::sort(waiting_.begin(), waiting_.end(), [this](const Waiting& a, const Waiting& b) {
-            if (IS_GENERAL && a.section != b.section) return a.section < b.section;
-            if (IS_GENERAL && m_.is_elliptic && sizes_of(a) != sizes_of(b)) return sizes_of(a) < sizes_of(b);
-            return a.order < b.order;
-        });
-        size_t next = 0;
-        while (next < waiting_.size()) {
-            const Waiting* const who = waiting_.data() + next;
-            const int most = static_cast<int>(std::min<size_t>(WIDTH, waiting_.size() - next));
-            int count = 1, scalars = IS_GENERAL ? who->num_scalars : 0;
-            for (; count < most; ++count) {
-                if (m_.is_gauss_seidel && who[count].count() != who->count()) break;
-                if constexpr (!IS_GENERAL) continue;
-                if (!go_together(who[count - 1], who[count], scalars)) break;
-                scalars = std::max(scalars, who[count].num_scalars);
-            }
-            solve<IS_GENERAL>(who, count, scalars);
-            next += static_cast<size_t>(count);
-        }
-    }
-
-    static void find_own_rows(Group& d) {
-        int counts[WIDTH] = {};
-        for (int r = 0; r < d.num_rows; ++r) {
-            const int active = bits(d.rows[r].active);
-            for (int l = 0; l < WIDTH; ++l) {
-                d.own_rows[l][counts[l]] = r;
-                counts[l] += active >> l & 1;
-            }
-        }
-        std::copy_n(counts, WIDTH, d.num_own_rows);
-    }
-
+    template <bool IS_GENERAL> void solve_waiting();
+    static void find_own_rows(Group& d);
     struct Waiting {
         uint64_t order;          // the number of rows, and whose they are
         const Section* section;  // the island; nullptr: the whole model, if it is not general
@@ -521,13 +364,7 @@ private:
         int num_others() const { return count() - num_scalars; }
     };
     const ContactSizes& sizes_of(const Waiting& w) const { return contact_sizes_[static_cast<size_t>(w.contacts)]; }
-    // Whether lanes may have both of these, which follow each other; `scalars`: the most that those before have.
-    bool go_together(const Waiting& before, const Waiting& w, int scalars) const {
-        if (w.section != before.section) return false;
-        return !m_.is_elliptic
-               || (sizes_of(w).begins_with(sizes_of(before))
-                   && std::max(scalars, w.num_scalars) + w.num_others() <= MAX_ROWS);
-    }
+    bool go_together(const Waiting& before, const Waiting& w, int scalars) const;
     __attribute__((always_inline)) void wait(Group& d, const Section* section, int environment, int begin, int count) {
         if (coverage_->unseen(coverage_->rows(count)))
             d.unseen.push_back({environment % WIDTH, {coverage_->rows(count), 1}});
@@ -552,183 +389,18 @@ private:
         w.contacts = static_cast<int>(contact_sizes_.size());
         contact_sizes_.push_back(sizes);
     }
-    void wait_by_island(Group& d, int g) {
-        choose_start(m_, d);
-        Dofs trees[MAX_ROWS];
-        for (int r = 0; r < d.num_rows; ++r) trees[r] = trees_of(m_, d.rows[r]);
-        for (int l = 0; l < WIDTH && g * WIDTH + l < count_; ++l)
-            find_islands(trees, d.own_rows[l], d.num_own_rows[l], [&](Dofs dofs, int begin, int count) {
-                const uint64_t which = dofs * 0x9e3779b97f4a7c15;
-                if (!coverage_->has_path(which)) d.unseen.push_back({l, {PATH, which}});
-                wait(d, sections_.find(dofs), g * WIDTH + l, begin, count);
-            });
-    }
-
+    void wait_by_island(Group& d, int g);
     Dofs all_dofs() const { return (Dofs{1} << m_.nv) - 1; }
     Group& group(int environment) { return *groups_[static_cast<size_t>(environment / WIDTH)]; }
 
-    // where the numbers of an island are among the model's: of all of it, one after another
-    template <bool IS_GENERAL> static int place(const int* places, int k) {
-        if constexpr (IS_GENERAL) return places[k];
-        return k;
-    }
-
-    template <bool IS_GENERAL> void solve(const Waiting* who, int count, int scalars) {
-        const Section* const section = IS_GENERAL ? who->section : nullptr;
-        const Island& island = IS_GENERAL ? section->island : m_;
-        const int* const places = IS_GENERAL ? section->places : nullptr;
-        const int* const entries = IS_GENERAL ? section->entries : nullptr;
-        pack<IS_GENERAL>(who, count, island, scalars);
-        Mask running = none();
-        for (int l = 0; l < count; ++l) running[l] = -1;
-        const auto load_factor = [&] {
-            collect<IS_GENERAL>(problem_->LD, &Group::LD, who, count, island.num_inertia, entries);
-            collect<IS_GENERAL>(problem_->LD_inverse, &Group::LD_inverse, who, count, island.nv, places);
-        };
-        if (m_.is_gauss_seidel) {
-            load_factor();
-            solve_gauss_seidel(m_, *problem_, *dual_, running);
-        } else
-            Newton<IS_GENERAL>::solve(island, *problem_, running, load_factor);
-        for (int l = 0; l < count; ++l) {
-            const int e = who[l].environment(), from = e % WIDTH;
-            Group& d = group(e);
-            if (bits(problem_->bad) >> l & 1) d.bad[from] = -1;
-            const uint64_t branches = problem_->branches_of(l);
-            if (!coverage_->has_path(branches)) d.unseen.push_back({from, {PATH, branches}});
-            move_lane<IS_GENERAL>(d.qacc, from, problem_->qacc, l, island.nv, places);
-            move_lane<IS_GENERAL>(d.constraint, from, problem_->constraint, l, island.nv, places);
-            for (int r = 0; r < island.num_frictions; ++r) {
-                const int number = coverage_->friction(place<IS_GENERAL>(IS_GENERAL ? section->frictions : nullptr, r));
-                const int unseen = coverage_->unseen(number);
-                if (!unseen) continue;
-                const double force = lane(problem_->force[problem_->num_equalities + r], l),
-                             most = lane(problem_->friction[r], l);
-                const int state = force == most ? PULLS : force == -most ? PUSHES : STICKS;
-                if (unseen & state) d.unseen.push_back({from, {number, static_cast<uint64_t>(state)}});
-            }
-            for (int k = 0; k < packed_[l].count; ++k)
-                if (const int r = packed_[l].rows[k]; !IS_GENERAL || r >= 0)
-                    lane(d.rows[r].force, from) = lane(problem_->force[k], l);
-        }
-    }
-
+    template <bool IS_GENERAL> static int place(const int* places, int k);
+    template <bool IS_GENERAL> void solve(const Waiting* who, int count, int scalars);
     template <bool IS_GENERAL>
-    static void move_lane(Real* to, int to_lane, const Real* from, int from_lane, int n, const int* places) {
-        double* const out = reinterpret_cast<double*>(to) + to_lane;
-        const double* const in = reinterpret_cast<const double*>(from) + from_lane;
-        for (int k = 0; k < n; ++k) out[place<IS_GENERAL>(places, k) * WIDTH] = in[k * WIDTH];
-    }
-
-    // what the lanes of the solver have of an array: numbers of environments in any groups
+    static void move_lane(Real* to, int to_lane, const Real* from, int from_lane, int n, const int* places);
     template <bool IS_GENERAL>
-    void collect(Real* to, Real* Group::* array, const Waiting* who, int count, int n, const int* places) {
-        const double* from[WIDTH];
-        for (int l = 0; l < WIDTH; ++l) {
-            const int e = who[l < count ? l : 0].environment();
-            from[l] = reinterpret_cast<const double*>(group(e).*array) + e % WIDTH;
-        }
-        for (int k = 0; k < n; ++k)
-            to[k] = gather([&](int l) { return from[l][place<IS_GENERAL>(places, k) * WIDTH]; });
-    }
-
-    // Finds the rows of environments that lanes of the solver have.
-    template <bool IS_GENERAL> void place_rows(const Waiting* who, int count, int scalars) {
-        for (int l = 0; l < WIDTH; ++l) {
-            packed_[l] = {nullptr, 0};
-            if (l >= count) continue;
-            const Waiting& w = who[l];
-            const int* const rows = group(w.environment()).own_rows[w.environment() % WIDTH] + w.begin;
-            packed_[l] = {rows, w.count()};
-            if (!IS_GENERAL || w.num_scalars == scalars || !w.num_others()) continue;
-            int* const moved = moved_rows_[l];
-            std::fill(moved + w.num_scalars, moved + scalars, -1);
-            std::copy_n(rows, w.num_scalars, moved);
-            std::copy_n(rows + w.num_scalars, w.num_others(), moved + scalars);
-            packed_[l] = {moved, scalars + w.num_others()};
-        }
-    }
-
-    template <bool IS_GENERAL> void pack(const Waiting* who, int count, const Island& island, int scalars) {
-        Problem& p = *problem_;
-        const Section* const section = IS_GENERAL ? who->section : nullptr;
-        const int* const places = IS_GENERAL ? section->places : nullptr;
-        const int* const entries = IS_GENERAL ? section->entries : nullptr;
-        const int n = island.nv;
-        if (m_.is_gauss_seidel)
-            for (int i = 0; i < n; ++i) {
-                // its diagonal
-                const int at = m_.dofs[i].row_begin + m_.dofs[i].row_size - 1;
-                collect<true>(p.M + at, &Group::M, who, count, 1, &at);
-            }
-        else
-            collect<IS_GENERAL>(p.M, &Group::M, who, count, island.num_inertia, entries);
-        collect<IS_GENERAL>(p.smooth, &Group::smooth, who, count, n, places);
-        collect<IS_GENERAL>(p.smooth_acc, &Group::smooth_acc, who, count, n, places);
-        collect<IS_GENERAL>(p.warmstart, &Group::warmstart, who, count, n, places);
-        p.num_rows = IS_GENERAL ? scalars + who[count - 1].num_others() : who[count - 1].count();
-        place_rows<IS_GENERAL>(who, count, scalars);
-        p.bad = none();
-        if constexpr (IS_GENERAL)
-            for (int k = p.num_cones = p.num_equalities = 0; k < who->count(); ++k)
-                p.num_equalities += group(who->environment()).own_rows[who->environment() % WIDTH][who->begin + k]
-                                    < m_.num_equality_rows;
-        std::fill(p.branches, p.branches + WIDTH, uint64_t{0});
-        const Group* groups[WIDTH];
-        int owns[WIDTH];
-        for (int l = 0; l < WIDTH; ++l) {
-            const int e = who[l < count ? l : 0].environment();
-            groups[l] = &group(e), owns[l] = e % WIDTH;
-        }
-        p.has_start = m_.has_islands;
-        for (int l = 0; l < WIDTH && p.has_start; ++l) p.is_cold[l] = groups[l]->is_cold[owns[l]];
-        // all lanes have those of friction; their J is that of the problem
-        for (int r = 0; r < island.num_frictions; ++r) {
-            const int number = place<IS_GENERAL>(IS_GENERAL ? section->frictions : nullptr, r);
-            const int row = p.num_equalities + r;
-            if (groups[0]->has_own) {
-                const int own[] = {m_.own_of_friction(number), m_.own_of_friction(number) + 1};
-                collect<true>(p.R + row, &Group::own, who, count, 1, own);
-                collect<true>(p.friction + r, &Group::own, who, count, 1, own + 1);
-            } else
-                p.R[row] = all(m_.frictions[number].R), p.friction[r] = all(m_.frictions[number].force);
-            p.D[row] = 1 / p.R[row];
-            p.aref[row] =
-                gather([&](int l) { return lane(groups[l]->rows[m_.num_equality_rows + number].aref, owns[l]); });
-            if (IS_GENERAL) p.set_friction(island, r);
-        }
-        for (int k = 0; k < p.num_rows; ++k) {
-            if (k == p.num_equalities) k += island.num_frictions;
-            if (k == p.num_rows) break;
-            const Row* rows[WIDTH];
-            const double* from[WIDTH];
-            p.dofs[k] = 0;
-            for (int l = 0; l < WIDTH; ++l) {
-                const int r = k < packed_[l].count ? packed_[l].rows[k] : -1;
-                if (r < 0) {
-                    rows[l] = &p.no_row, from[l] = reinterpret_cast<const double*>(p.nothing);
-                    continue;
-                }
-                const Group& d = *groups[l];
-                rows[l] = d.rows + r;
-                from[l] = reinterpret_cast<const double*>(rows[l]->dof < 0 ? d.J + r * m_.nv : p.nothing) + owns[l];
-                p.dofs[k] |= rows[l]->dofs;
-            }
-            if constexpr (IS_GENERAL) p.dofs[k] = section->own_dofs(p.dofs[k]);
-            const auto packed = [&](Real Row::* number) {
-                return gather([&](int l) { return lane(rows[l]->*number, owns[l]); });
-            };
-            if (IS_GENERAL && m_.is_elliptic) p.add_cone(m_, k, rows, groups, owns);
-            p.D[k] = packed(&Row::D), p.aref[k] = packed(&Row::aref), p.R[k] = packed(&Row::R);
-            Real* const J = p.J + k * n;
-            for (int i = 0; i < n; ++i)
-                J[i] = gather([&](int l) { return from[l][place<IS_GENERAL>(places, i) * WIDTH]; });
-            for (int l = 0; l < WIDTH; ++l)
-                if (const int dof = rows[l]->dof; dof >= 0)
-                    lane(J[IS_GENERAL ? section->number[dof] : dof], l) = rows[l]->is_negative ? -1 : 1;
-        }
-    }
-
+    void collect(Real* to, Real* Group::* array, const Waiting* who, int count, int n, const int* places);
+    template <bool IS_GENERAL> void place_rows(const Waiting* who, int count, int scalars);
+    template <bool IS_GENERAL> void pack(const Waiting* who, int count, const Island& island, int scalars);
     const Description& m_;
     Collider collider_;
     const Coverage *coverage_ = nullptr, *of_last_ = nullptr, *of_others_ = nullptr;
@@ -753,3 +425,5 @@ private:
 }  // namespace cypool::lanes::CYPOOL_LANES
 
 #pragma GCC pop_options
+
+#include "cypool/envs/shared/lanes/packing.h"

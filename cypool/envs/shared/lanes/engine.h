@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cypool/envs/shared/lanes/describer.h"
 #include "cypool/envs/shared/lanes/record.h"
 
 // gcc, as clang has no such pragmas; on other machines multiplications and additions may be fused
