@@ -65,6 +65,10 @@ MUTANTS = {
     "act_early": ("actuation.h", "return a.is_early ? next_act(m, d, actuator, speed) : d.act[a.act];",
                   "return d.act[a.act];"),
     "friction_R": ("constraint.h", "R = 2 * mu * mu * R;", "R = 2 * mu * (mu * R);"),
+    "free_pivot": ("free_body.h", "is_most[i] = size > most;", "is_most[i] = size > 2 * most;"),
+    "free_turn": ("free_body.h",
+                  "multiply_matrices(product, transposed, C);\n    multiply_matrices(torque, product, R);",
+                  "multiply_matrices(product, C, R);\n    multiply_matrices(torque, transposed, product);"),
     "tangent": ("collision.h", "(normal[1] < 0.5) & (normal[1] > -0.5)", "(normal[1] < 0.4) & (normal[1] > -0.4)"),
     "tangent_given": ("collision.h", "choose(is_given, given[k], tangent[k])", "tangent[k]"),
     "plane_pos": ("collision.h", "pos[2] = pos[2] + (-dist / 2 - p.radius2);",
@@ -92,7 +96,7 @@ MUTANTS = {
     "all_are_found": ("collision.h", "is_found(m, d, p, l, contacts[l][c]) ?", "true ?"),
     "continued_qvel": ("batch.h", "put(d.qvel, state.qvel, m_.nv, l);\n            put(d.warmstart, state",
                        "put(d.warmstart, state"),
-    "continued_warmstart": ("batch.h", "put(d.warmstart, state.warmstart, m_.nv, l);\n            d.bad", "d.bad"),
+    "continued_warmstart": ("batch.h", "put(d.warmstart, state.warmstart, m_.nv, l);\n            put(d.act", "put(d.act"),
     "continued_inputs": ("record.h", "put_inputs(other.ctrl);\n        if (is_last", "if (is_last"),
     "continued_result": ("batch.h", "d.with_result |= is_last << first;", ""),
     "cfrc_of_many": ("contact_forces.h", "        const Real* const frame = contact.frame;\n        Real push",
@@ -186,7 +190,8 @@ def own_robots():
         yield name, {"xml_file": robot(folder, **more), "frame_skip": 4, "forward_reward_weight": 0}
     held = {"more": coupled('<weld body1="thing0" body2="thing1" torquescale="0.7"/><joint joint1="shoulder" '
                             'joint2="elbow" polycoef="0.1 0.5 0.2 -0.1 0.3"/>')}
-    for name, option in (("own scene", 'impratio="3"'), ("own scene with cones", 'cone="elliptic" impratio="3"')):
+    for name, option in (("own scene", 'impratio="3"'), ("own scene with cones", 'cone="elliptic" impratio="3"'),
+                         ("own scene, implicit", 'integrator="implicitfast"')):
         yield name, {"xml_file": scene(Path(tempfile.mkdtemp()), option=option, **held), "frame_skip": 4,
                      "forward_reward_weight": 0}
     hopping = Path(tempfile.mkdtemp(), "robot.xml")

@@ -133,14 +133,23 @@ def test_lanes_of_elliptic_cones_have_the_bits_of_mj_step(tmp_path, name, option
     check_equal(scene(tmp_path, **{"option": f'cone="elliptic" {option}', **CONES[name]}))
 
 
-def test_lanes_of_things_that_slide_have_the_bits_of_mj_step_with_implicitfast(tmp_path):
-    check_equal(scene(tmp_path, things(4, SLIDES), 'integrator="implicitfast"'))
+IMPLICIT = {
+    "slides": things(4, SLIDES),
+    "free": THINGS,
+    "turned": things(5, place='pos="0.04 0.02 0.03" euler="0.5 1 -0.4"'),
+    "damped": things(4, '<joint type="free" damping="0.3" armature="0.02"/>', 'pos="0.01 0.02 0.03"'),
+    "carrying a weight": things(3, more='<body pos="0 0 0.1"><geom size="0.03"/></body>'),
+}
+
+
+@pytest.mark.parametrize("name", IMPLICIT)
+def test_lanes_of_things_have_the_bits_of_mj_step_with_implicitfast(tmp_path, name):
+    check_equal(scene(tmp_path, IMPLICIT[name], 'integrator="implicitfast"'))
 
 
 @pytest.mark.parametrize(("changes", "reason"), [
     ({"option": 'solver="PGS"'}, "several trees of bodies and the solver is PGS"),
     ({"option": 'noslip_iterations="1" cone="elliptic"'}, "elliptic"),
-    ({"option": 'integrator="implicitfast"'}, 'body "thing0" is a single free body'),
     ({"things": things(2, '<joint name="rail{k}" type="slide"/>'),
       "more": coupled('<joint joint1="shoulder" joint2="rail0" polycoef="0 1 1 0 0"/>')},
      "equality constraint 0 couples two trees"),

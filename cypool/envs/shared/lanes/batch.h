@@ -14,6 +14,7 @@
 #include "cypool/envs/shared/lanes/fluid.h"
 #include "cypool/envs/shared/lanes/smooth.h"
 #include "cypool/envs/shared/lanes/actuation.h"
+#include "cypool/envs/shared/lanes/free_body.h"
 #include "cypool/envs/shared/lanes/integrate.h"
 #include "cypool/envs/shared/lanes/equality.h"
 #include "cypool/envs/shared/lanes/constraint.h"

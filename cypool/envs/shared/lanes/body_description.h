@@ -127,6 +127,13 @@ inline void Describer::joints(Description& o) const {
     }
 }
 
+// mj_isFreeBody
+inline bool Describer::is_free(const Description& o, int body) const {
+    const Body& b = o.bodies[body];
+    return o.is_implicit_fast && b.num_joints == 1 && o.joints[b.first_joint].type == mjJNT_FREE
+           && __builtin_popcountll(o.dofs[b.first_dof].tree) == 6;
+}
+
 inline void Describer::dofs(Description& o) const {
     refuse_any<double>("dof_dampingpoly", NUM_COEFFICIENTS * m_->nv);
     o.has_damping = false;
@@ -146,15 +153,15 @@ inline void Describer::dofs(Description& o) const {
         if (dof.is_simple) dof.armature = array<double>("dof_M0")[k];
         const int tree = array<int>("dof_treeid")[k];
         for (int i = 0; i < o.nv; ++i) dof.tree |= Dofs{array<int>("dof_treeid")[i] == tree} << i;
-        refuse_if(m_->opt.integrator == IMPLICIT_FAST && m_->jnt_type[dof.joint] == mjJNT_FREE
-                      && __builtin_popcountll(dof.tree) == 6,
-                  BODIES, dof.body, "is a single free body, which implicitfast rotates differently");
         // implicit Euler's matrix could be singular
         refuse_if(m_->dof_damping[k] < 0, ALL_JOINTS, dof.joint, "has a negative damping");
         o.has_damping |= o.dofs[k].damping > 0 && !(disabled_ & NO_EULERDAMP);
         friction(o, k);
     }
-    for (int k = 0; k < o.num_bodies; ++k) o.bodies[k].dofs = moving(o, k);
+    for (int k = 0; k < o.num_bodies; ++k) {
+        o.bodies[k].dofs = moving(o, k);
+        o.bodies[k].is_free = is_free(o, k);
+    }
 }
 
 inline void Describer::friction(Description& o, int dof) const {

@@ -182,6 +182,7 @@ private:
     double inverse_subtree_mass(int body) const { return 1.0 / std::max(mjMINVAL, m_->body_subtreemass[body]); }
 
     void joints(Description& o) const;
+    bool is_free(const Description& o, int body) const;
     void dofs(Description& o) const;
     void friction(Description& o, int dof) const;
     void actuators(Description& o) const;

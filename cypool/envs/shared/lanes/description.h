@@ -126,6 +126,7 @@ struct Body {
     int root;                    // which of `roots` carries it
     int mocap;                   // -1: none
     bool is_fixed, is_massless;  // nothing moves it; it and what it carries weigh nothing
+    bool is_free;                // it moves alone and freely, and the integrator is implicitfast
     double mass, inverse_subtree_mass, subtree_mass, pos[3], quat[4], inertial_pos[3], inertial_quat[4], inertia[3];
     double gravcomp;
     Dofs dofs;  // that move it

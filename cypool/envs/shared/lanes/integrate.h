@@ -37,6 +37,7 @@ inline __attribute__((noinline)) void integrate_euler(const Description& m, Grou
         copy_many(A, d.M, m.num_inertia);
         for (int k = 0; k < m.nv; ++k) {
             const int diagonal = m.dofs[k].row_begin + m.dofs[k].row_size - 1;
+            if (m.bodies[m.dofs[k].body].is_free) continue;
             const Real damping = own_or(d, m.own_of_dof(k) + 1, m.dofs[k].damping);
             A[diagonal] = A[diagonal] + (m.is_implicit_fast ? (d.actuator_damping[k] - damping) * -h : h * damping);
         }
@@ -45,6 +46,8 @@ inline __attribute__((noinline)) void integrate_euler(const Description& m, Grou
         if (m.is_implicit_fast) find_singular(m, d, A);
         for (int k = 0; k < m.nv; ++k) acc[k] = d.smooth[k] + d.constraint[k];
         solve_factorized(m, acc, A, inverse);
+        for (int b = 1; b < m.num_bodies; ++b)
+            if (m.bodies[b].is_free) accelerate_free_body(m, d, b, acc);
     } else
         copy_many(acc, d.qacc, m.nv);
     for (int k = 0; k < m.nv; ++k) d.qvel[k] = d.qvel[k] + acc[k] * h;
