@@ -141,9 +141,8 @@ def make(id: str, env_type: str = "gymnasium", *,
     arguments = dict(locals())
     if not isinstance(id, str) and not is_task(id):
         one = id[0] if isinstance(id, list | tuple) and id else id
-        name = one.__name__ if isinstance(one, type) else "MyEnv"
         is_python = callable(one) and not is_env(one)
-        hint = f"from_factories([{name}] * 8) makes Python environments" if is_python else NAMES_ALL
+        hint = "from_factories([MyEnv] * 8) makes Python environments" if is_python else NAMES_ALL
         raise ValueError(f"id: no environment {shown(id)}; {hint}")
     return _make(arguments.pop("id"), **arguments)
 
