@@ -228,7 +228,8 @@ cdef class BatchLayout:
                 other = out[j]
                 if (cnp.PyArray_BYTES(array) < cnp.PyArray_BYTES(other) + cnp.PyArray_NBYTES(other)
                         and cnp.PyArray_BYTES(other) < cnp.PyArray_BYTES(array) + cnp.PyArray_NBYTES(array)):
-                    raise ValueError(f"out: expected arrays that share no memory, but those at indices {j} and {k} do")
+                    raise ValueError("out: expected arrays that do not overlap in memory, but those at indices "
+                                     f"{j} and {k} do")
         return 0
 
 

@@ -100,9 +100,11 @@ def _leaf(space: Any, name: Any) -> Any:
             return Array(space.shape, space.dtype, space.low, space.high)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
-    raise ValueError(f"{name}: expected a Box, Discrete, MultiDiscrete or MultiBinary (or, in observations, a Text), "
-                     f"or a Dict or Tuple of these, got {space}: try a wrapper such as "
-                     "gymnasium.wrappers.FlattenObservation or a gymnasium.ActionWrapper")
+    # parts have no parts of their own
+    more = {"action_space": "", "observation_space": ", a Text, or a Dict or Tuple of these"}.get(name, ", or a Text")
+    wrapper = "a gymnasium.ActionWrapper" if name == "action_space" else "gymnasium.wrappers.FlattenObservation"
+    raise ValueError(f"{name}: expected a Box, Discrete, MultiDiscrete or MultiBinary{more}, got {space}: try a "
+                     f"wrapper such as {wrapper}")
 
 
 # arguments of `Pool.ask`: functions of an environment, which run where that is

@@ -5,7 +5,7 @@ import contextlib
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
-from cypool.registration.registry import NAMES_ALL, is_task, make_spec, reserve
+from cypool.registration.registry import NAMES_ALL, is_env, is_task, make_spec, reserve
 from cypool.util.arguments import check_bool, check_list, shown
 
 if TYPE_CHECKING:
@@ -140,7 +140,9 @@ def make(id: str, env_type: str = "gymnasium", *,
     """
     arguments = dict(locals())
     if not isinstance(id, str) and not is_task(id):
-        hint = "from_factories([...]) takes functions that make environments" if callable(id) else NAMES_ALL
+        one = id[0] if isinstance(id, list | tuple) and id else id
+        is_python = callable(one) and not is_env(one)
+        hint = "from_factories([MyEnv] * 8) makes Python environments" if is_python else NAMES_ALL
         raise ValueError(f"id: no environment {shown(id)}; {hint}")
     return _make(arguments.pop("id"), **arguments)
 
@@ -182,7 +184,7 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
         WorkerError: A process ended before it was ready.
     """
     arguments = dict(locals())
-    factories = check_list("factories", arguments.pop("factories"), "a sequence of functions")
+    factories = check_list("factories", arguments.pop("factories"), "a sequence of functions, such as [MyEnv] * 8")
     if not factories or not all(map(callable, factories)):
         is_made = any(hasattr(type(each), "step") and not callable(each) for each in factories)
         hint = ": pass the class, or lambda: MyEnv(...), instead of an environment" if is_made else ""

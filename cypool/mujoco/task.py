@@ -13,7 +13,7 @@ from cypool.envs.shared.mujoco.specs import SIMULATION, check_with_model
 from cypool.envs.shared.simulations.mujoco_simulations import Generators, RowsBackend
 from cypool.mujoco.batch import Batch, load_model
 from cypool.spec import Array, EnvSpec
-from cypool.util.arguments import check_int, shown
+from cypool.util.arguments import check_int, shown, suggestion
 
 import mujoco  # isort: skip
 
@@ -123,8 +123,13 @@ class Task:
         """
         if not isinstance(source, type) and options:
             raise TypeError(f"{min(options)}: expected no options with a task instance: pass the class")
-        task = copy.copy(source) if not isinstance(source, type) else source(**options)
         parameters = inspect.signature(source).parameters if isinstance(source, type) else {}
+        takes_more = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+        for name in () if takes_more else options.keys() - parameters.keys():
+            hint = suggestion(name, parameters) or " (to vary its model, call sim.expand in setup)"
+            raise ValueError(f"{name}: not an option of {source.__name__}{hint}; it has "
+                             f"{', '.join(parameters) or 'none'}")
+        task = source(**options) if isinstance(source, type) else copy.copy(source)
         usual = {name: each.default for name, each in parameters.items() if each.default is not each.empty}
         backend = _Rows(task, num_envs, num_threads, max_episode_steps, options, usual)
         return backend.envs, backend

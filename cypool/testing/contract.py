@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 THREADS = (1, 2, 5)
 MODES = ("NextStep", "SameStep", "Disabled")
+MOMENTS = 6  # at which environments are copied
 # seconds that one step may take, at most: some, and more where steps take long
 LEAST_PATIENCE, MOST_PATIENCE = 2, 60
 
@@ -385,22 +386,30 @@ class _Check:
         return True
 
     def copy(self) -> None:
-        """Checks that copies of the first and the last environment continue like the originals."""
+        """Checks that copies of the first and the last environment are in the same state, and continue equally."""
         half = self.num_steps // 2
         with self.make() as env, self.make(seed=self.seed + 1) as other:
-            for source in (0, self.num_envs - 1):
-                self.play(env, num_steps=half)
-                self.play(other, num_steps=half // 2)
+            other.reset()
+            for moment in range(MOMENTS):
+                source = moment % 2 * (self.num_envs - 1)
                 targets = [i for i in range(self.num_envs) if i != source]
-                # they have to differ in all that a copy takes over, also in where they are in their episodes
-                mask = np.arange(self.num_envs) != source
-                env.reset(options={"reset_mask": mask})
+                # the first moment is inside of any episode of several steps
+                self.play(env, num_steps=1 + half * moment // MOMENTS)
+                # they have to differ in all that a copy takes over, also in where they are in their episodes: either
+                # the targets begin one, or the source
+                env.reset(options={"reset_mask": (self.all_ids == source) == (moment % 3 == 2)})
                 state = env.save()
                 try:
                     env.copy(source, targets)
                 except NotImplementedError:
                     self.skipped.append("copy: not implemented")
                     return
+                own, *copies = (_values(row["own"]) for row in env.save([source, *targets]).rows)
+                for i, copied in zip(targets, copies, strict=True):
+                    for key in own | copied:
+                        if repr(got := copied.get(key)) != repr(expected := own.get(key)):
+                            self.complain(f"env {i}: value {key!r} of its state is {shown(got)} after copy from env "
+                                          f"{source}, whose value is {shown(expected)}")
                 other.load(state[[source] * self.num_envs], range(self.num_envs))
                 self.compare(self.go_on(other), self.go_on(env), f"after copy from env {source}",
                              "after loading the state that it was copied from")
@@ -469,6 +478,11 @@ class _Check:
 
     def complain(self, what: str, cause: BaseException | None = None) -> NoReturn:
         raise ContractError(f"{self.id}: {what}") from cause
+
+
+def _values(own: Any) -> dict[Any, Any]:
+    """Returns the values of a state by key or index."""
+    return own if isinstance(own, dict) else dict(enumerate(own if isinstance(own, tuple | list) else [own]))
 
 
 def _damaged(own: Any) -> Iterator[tuple[str, Any]]:

@@ -34,7 +34,8 @@ def rejected(kind, argument, call):
     ("mine/Walk-v0", "install the package that provides it, or import it first"), ("CartPol-v1", "CartPole-v1"),
     ("cypool/CartPole-v1", "only Gymnasium's make and make_vec need the prefix"),
     ("phys2d/Pendulum-v0", "'gymnasium:phys2d/Pendulum-v0' is Gymnasium's"),
-    (gymnasium.Env, "from_factories([...]) takes functions that make environments"),
+    (gymnasium.Env, "from_factories([MyEnv] * 8) makes Python environments"),
+    ([lambda: None], "from_factories([MyEnv] * 8) makes Python environments"),
     ("pong", None), ("", None), (None, None), (3, None),
     pytest.param(NoAttributes(), None, id="NoAttributes")])
 def test_unknown_id(id, hint):

@@ -393,7 +393,7 @@ def test_arrays_share_no_memory(num_threads):
     for bad in ((obs, reward, terminated, terminated), (side[0], joint[8:8 + NUM * 8].view(np.float64), *side[2:]),
                 (*side[:3], joint[NUM * 25 - 1:-1].view(np.bool_)), (obs, joint[:NUM * 8].view(np.float64), *side[2:3],
                                                                    joint[NUM * 7:NUM * 8].view(np.bool_))):
-        with pytest.raises(ValueError, match="^out: expected arrays that share no memory"):
+        with pytest.raises(ValueError, match="^out: expected arrays that do not overlap in memory"):
             env.step([0] * NUM, out=bad)
     assert env.step([0] * NUM, out=side)[4]["elapsed_step"].tolist() == [1] * NUM
     assert side[1].tolist() == [1.0] * NUM

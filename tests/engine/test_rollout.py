@@ -244,7 +244,7 @@ def test_bad_input_of_rollout_steps_nothing():
         env.rollout(actions, env.rollout_buffers(4), observe="last")
     buffers = env.rollout_buffers(4)
     buffers.terminated = buffers.truncated
-    with pytest.raises(ValueError, match="out: expected arrays .*share no memory"):
+    with pytest.raises(ValueError, match="out: expected arrays .*do not overlap in memory"):
         env.rollout(actions, buffers)
     with pytest.raises(ValueError, match="rollout: expected a synchronous pool"):
         cypool.make("CartPole-v1", num_envs=4, batch_size=2).rollout(actions)

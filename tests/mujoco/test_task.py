@@ -229,6 +229,9 @@ def test_task_object_serves_several_pools():
         assert np.array_equal(one.reset()[0], other.reset()[0][:2])
     with pytest.raises(TypeError, match="width: expected no options with a task instance"):
         cypool.make(task, width=0.2)
+    for name, hint in (("randomize", "to vary its model, call sim.expand in setup"), ("widht", "did you mean width.")):
+        with pytest.raises(ValueError, match=rf"^{name}: not an option of Pole \({hint}\); it has width"):
+            cypool.make(Pole, **{name: 1})
     assert cypool.make_spec(Pole).options == {"width": 0.2} and cypool.make_spec(Pole, width=3).options == {"width": 3}
 
 

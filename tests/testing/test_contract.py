@@ -96,8 +96,7 @@ FAULTS = [
     ("beyond", r"Careless.observe, obs_row.out, 2.: expected 0 to 1, because describe specifies 2 observations"),
     ("before", r"Careless.observe, obs_row.out, -1.: expected 0 to 1, because describe specifies 2 observations"),
     ("no such info", r"Careless.observe, info_row.out, 1.: expected 0 to 0, because describe specifies 1 infos"),
-    ("half copied", "observation steps is .* after copy from env 0, but was .* after loading the state that it was "
-                    "copied from"),
+    ("half copied", "env 1: value 0 of its state is 0 after copy from env 0, whose value is 1"),
     ("unchecked", "load accepted a state with an extra value, instead of raising"),
     ("untimely", "observation steps is .* in autoreset mode Disabled"),
 ]
@@ -107,6 +106,15 @@ FAULTS = [
 def test_faults_are_found(walker, fault, message):
     with pytest.raises(ContractError, match=f"(?s)^walker/Careless-v0: .*{message}"):
         check_env("walker/Careless-v0", fault=fault)
+
+
+@pytest.mark.parametrize(("fault", "message"), [
+    ("half copied", "env 1: value 0 of its state is 0 after copy from env 0, whose value is 1"),
+    ("forgetful", "observation steps is .* after copy from env 0, but was .* after loading the state"),
+])
+def test_faults_are_found_where_the_middle_of_the_run_begins_an_episode(walker, fault, message):
+    with pytest.raises(ContractError, match=f"(?s){message}"):
+        check_env("walker/Careless-v0", fault=fault, max_episode_steps=9)
 
 
 @pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="there is no GIL to take")

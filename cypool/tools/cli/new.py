@@ -4,8 +4,6 @@ from __future__ import annotations
 import keyword
 import re
 import sys
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +57,11 @@ def declare(parser: Parser) -> None:
 def run(name: str, folder: Path | None) -> None:
     """Write a package with a new environment, its build script and a test."""
     written = new(name, folder)
-    needed = {"setuptools": '"setuptools>=77"', "Cython": '"Cython>=3.2,<4"', "pytest": "pytest"}
-    # a new environment of Python 3.11 has one without bdist_wheel
-    old = find_spec("setuptools") is not None and int(version("setuptools").partition(".")[0]) < 77
-    missing = [requirement for module, requirement in needed.items()
-               if find_spec(module) is None or (module == "setuptools" and old)]
-    first = f"pip install {' '.join(missing)} && " if missing else ""
     # plain text: to be copied
-    print(f"""The package is in {written}. To compile and test it, now and after each change to the .pyx:
+    print(f"""The package is in {written}. Install what its build and test need:
 
-    {first}pip install --no-build-isolation -e {written} && pytest {written}""")
+    pip install "setuptools>=77" "Cython>=3.2,<4" pytest
+
+To compile and test it, now and after each change to the .pyx:
+
+    pip install --no-build-isolation -e {written} && pytest {written}""")

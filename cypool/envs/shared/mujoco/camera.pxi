@@ -58,7 +58,7 @@ cdef Renderer _renderer_of(Model model, int width, int height, int max_geom):
         raise ImportError(
             f"rendering MuJoCo's robots requires headless OpenGL (EGL or OSMesa): {missing.decode()}. On Debian "
             "and Ubuntu: apt install libegl1 libgl1-mesa-dri (or libosmesa6); on Fedora: dnf install mesa-libEGL "
-            "mesa-dri-drivers; the variable MUJOCO_GL (egl, osmesa) chooses one")
+            "mesa-dri-drivers; to choose one, set the environment variable MUJOCO_GL to egl or osmesa")
     key = id(model), width, height, max_geom
     renderer = _renderers.get(key)
     if renderer is None:
