@@ -144,8 +144,8 @@ MUTANTS = {
 ROBOTS = (("HalfCheetah-v5", 400), ("Walker2d-v5", 300), ("Ant-v5", 300), ("Humanoid-v5", 200),
           ("HumanoidStandup-v5", 60), ("InvertedDoublePendulum-v5", 100), ("dm_control/walker-run-v0", 150),
           ("dm_control/hopper-hop-v0", 200), ("AntMaze_UMaze-v5", 200), ("own robot", 400), ("own robot on hills", 200),
-          ("own scene", 300), ("own scene with cones", 300), ("own scene, implicit", 200), ("hopping robot", 150), ("FetchPush-v4", 40),
-          ("HandManipulateBlock-v1", 30))
+          ("own scene", 300), ("own scene with cones", 300), ("own scene, implicit", 200),
+          ("hopping robot", 150), ("FetchPush-v4", 40), ("HandManipulateBlock-v1", 30))
 # hops on twelve feet, which have more rows than lanes have room for when all are on the ground: mj_step takes these of
 # the steps of a call, and lanes continue
 FEET = "".join(f'<geom type="box" size="0.04 0.03 0.03" pos="{x} {y} -0.06"/>'
