@@ -29,6 +29,7 @@ class Writer:
         self.num_bodies = self.num_joints = self.num_sites = 0
         self.hinges, self.limited, self.geoms, self.tendons = [], [], [], []
         self.has_mocap = self.r.random() < 0.15
+        self.has_strings = self.r.random() < 0.2
         # of the lengths, of a robot that is small or large
         self.scale = self.r.choice([1] * 8 + [0.01, 10])
         # round ones let geoms just touch, and bodies be parallel
@@ -76,7 +77,7 @@ class Writer:
         if self.has_mocap:
             bodies += self.element("body", self.geom(), name="mocap", mocap="true", pos=self.lengths(3, -0.5, 0.5))
         # one of the world
-        site = self.site() if r.random() < 0.05 else ""
+        site = self.site() if r.random() < (0.5 if self.has_strings else 0.05) else ""
         tendon = self.tendon()
         controls = "".join(self.motor() for _ in range(r.randint(1, 4)))
         return (f"<mujoco><compiler angle=\"radian\" {self.attributes(self.compiler())}/>"
@@ -184,7 +185,7 @@ class Writer:
         else:
             joints = "".join(self.joint() for _ in range(r.choice([0, 1, 1, 1, 2, 3])))
         parts = joints + "".join(self.geom() for _ in range(r.choice([1, 1, 1, 2, 3])))
-        if r.random() < 0.2:
+        if r.random() < (0.7 if self.has_strings else 0.2):
             parts += self.site()
         if depth < MOST_DEPTH:
             parts += "".join(self.body(depth + 1, False) for _ in range(r.choice([0, 1, 1, 2, 3])))
@@ -288,22 +289,44 @@ class Writer:
         return self.element("motor", **given)
 
     def tendon(self):
-        r = self.r
-        if r.random() < 0.7:
-            return ""
+        r, tendons = self.r, ""
+        for _ in range(r.choice([1, 2, 3]) if self.has_strings else r.choice([0, 0, 1])):
+            is_spatial = self.num_sites > 1 and r.random() < (0.9 if self.has_strings else 0.2)
+            tendons += self.string() if is_spatial else self.fixed_tendon()
+        return self.element("tendon", tendons) if tendons else ""
+
+    def fixed_tendon(self):
+        r, given = self.r, {}
         joints = r.sample(self.hinges, min(len(self.hinges), r.choice([1, 2, 3, 5, 8])))
         parts = "".join(self.element("joint", joint=name, coef=r.uniform(-2, 2)) for name in joints)
-        given = {}
         self.sometimes(given, 0.3, limited="true", range=self.range(2))
         self.sometimes(given, 0.3, stiffness=r.uniform(0, 20), springlength=r.choice(["-1", self.range(1)]))
+        return self.own_tendon("fixed", parts, given)
+
+    def string(self):
+        """Returns a tendon through sites, with branches."""
+        r, given, branches = self.r, {}, []
+        for _ in range(r.choice([1, 1, 2, 3])):
+            sites = r.sample(range(self.num_sites), min(self.num_sites, r.choice([2, 2, 3, 5])))
+            branches.append("".join(self.element("site", site=f"s{k}") for k in sites))
+            if self.geoms and self.rare():
+                branches[-1] = branches[-1].replace("/>", f'/><geom geom="{r.choice(self.geoms)}"/>', 1)
+        parts = branches[0] + "".join(self.element("pulley", divisor=r.uniform(0.5, 3)) + each for each in branches[1:])
+        range_ = f"{self.lengths(1, 0, 0.5)} {self.lengths(1, 0.5, 1.5)}"
+        self.sometimes(given, 0.6, limited="true", range=range_)
+        self.sometimes(given, 0.3, stiffness=r.uniform(0, 20), springlength=r.choice(["-1", range_]))
+        return self.own_tendon("spatial", parts, given)
+
+    def own_tendon(self, kind, parts, given):
+        r = self.r
         self.sometimes(given, 0.2, solreflimit=self.solref(), solimplimit=self.solimp(), margin=r.uniform(0, 0.3))
         # outside of the class; of the springs some are felt only far away
         self.sometimes(given, 0.1, **r.choice([
             {"stiffness": 1}, {"stiffness": "0 2"}, {"stiffness": "0 0 3", "springlength": "-2 2"}, {"damping": 1},
             {"damping": "0 2 3"}, {"frictionloss": 1}, {"armature": 1}, {"limited": "true", "range": "-2 2"},
             {"actuatorfrcrange": "-1 1"}]))
-        self.tendons.append("string")
-        return self.element("tendon", self.element("fixed", parts, name="string", **given))
+        self.tendons.append(f"t{len(self.tendons)}")
+        return self.element(kind, parts, name=self.tendons[-1], **given)
 
     def equality(self):
         """Returns constraints of joints, tendons, bodies and sites."""
@@ -355,10 +378,12 @@ class Writer:
         frames += [("geom", name) for name in self.geoms]
         kind = r.choice(["jointpos", "jointvel", "jointactuatorfrc", "jointlimitpos", "jointlimitvel", "jointlimitfrc",
                          "gyro", "velocimeter", "accelerometer", "force", "torque", "subtreecom", "subtreelinvel",
-                         "subtreeangmom", *["frame"] * 5])
+                         "subtreeangmom", "tendonpos", "tendonvel", *["frame"] * 5])
         if kind.startswith("joint"):
             joints = self.limited if "limit" in kind else self.hinges
             return self.element(kind, joint=r.choice(joints)) if joints else ""
+        if kind.startswith("tendon"):
+            return self.element(kind, tendon=r.choice(self.tendons)) if self.tendons else ""
         if kind.startswith("subtree"):
             return self.element(kind, body=f"b{r.randrange(self.num_bodies)}")
         if kind != "frame":

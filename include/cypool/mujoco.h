@@ -40,7 +40,7 @@ using mjtObj = int;
 #define CYPOOL_MUJOCO_MODEL(X)                                                                                    \
     X(double, qpos0) X(double, body_mass) X(double, body_subtreemass) X(double, body_pos) X(double, body_quat)    \
     X(int, jnt_type) X(int, jnt_qposadr) X(int, jnt_dofadr) X(unsigned char, jnt_limited) X(double, jnt_range)    \
-    X(double, jnt_stiffness) X(double, dof_damping) X(double, geom_size) X(double, geom_pos)                      \
+    X(double, jnt_stiffness) X(double, dof_damping) X(double, geom_size) X(double, geom_pos) X(double, geom_quat)                   \
     X(double, site_size) X(double, site_pos) X(double, light_pos) X(double, wrap_prm) X(float, hfield_data)       \
     X(double, hfield_size) X(int, hfield_nrow) X(int, sensor_type) X(int, sensor_adr) X(int, sensor_dim)          \
     X(int, body_mocapid) X(int, eq_type) X(int, eq_obj1id) X(int, eq_obj2id) X(double, eq_data)                   \

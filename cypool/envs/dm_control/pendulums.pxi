@@ -179,6 +179,7 @@ cdef class LQR(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "lqr", ("jnt_stiffness",))
+        self.reads, self.writes_model = 0, True
 
     cdef int seed(self, object seed) except -1:
         random = np.random.RandomState(seed)

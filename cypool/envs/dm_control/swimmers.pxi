@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 from cypool.envs.shared.numerics.numpy_math cimport norm, vector_times_matrix
 from cypool.envs.shared.mujoco cimport libmujoco
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
-from cypool.envs.shared.lanes.record cimport SENSED_MOTION, XMAT, XPOS
+from cypool.envs.shared.lanes.record cimport SENSED_MOTION, XMAT, XPOS, XQUAT
 
 
 SWIMMER_JOINTS = ("tail1", "tail_twist", "tail2", "finright_roll", "finright_pitch", "finleft_roll", "finleft_pitch")
@@ -32,6 +32,8 @@ cdef class Fish(ControlTask):
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "fish", ("geom_pos",))
         self.swims = spec.options["task"] == "swim"
+        self.reads = 1 << XMAT | (1 << XPOS | 1 << XQUAT) * self.swims
+        self.writes_model = True
         self.root, self.torso = self.qpos_of("root"), self.body("torso")
         self.mouth, self.target = self.geom("mouth"), self.geom("target")
         self.joints = [self.qpos_of(name) for name in SWIMMER_JOINTS]
@@ -50,8 +52,13 @@ cdef class Fish(ControlTask):
 
     cdef void to_target(self, double* out) noexcept nogil:
         cdef double[3] way
-        difference(self.data.geom_xpos + 3 * self.target, self.data.geom_xpos + 3 * self.mouth, way)
-        vector_times_matrix(way, self.data.geom_xmat + 9 * self.mouth, out)
+        cdef double[3] mouth
+        cdef double[9] matrix
+        # the geom's own place is not computed in lanes
+        libmujoco.mj_local2Global(self.data, mouth, matrix, self.model.geom_pos + 3 * self.mouth,
+                                  self.model.geom_quat + 4 * self.mouth, self.torso, 0)
+        difference(self.data.geom_xpos + 3 * self.target, mouth, way)
+        vector_times_matrix(way, matrix, out)
 
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef double[3] way

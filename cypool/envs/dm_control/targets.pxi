@@ -6,7 +6,7 @@ from libc.string cimport memcpy
 
 from cypool.envs.shared.numerics.numpy_math cimport cos, dot, log1p, norm, sin, sum as numpy_sum
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
-from cypool.envs.shared.lanes.record cimport SENSED_FORCES, SENSED_MOTION, XPOS
+from cypool.envs.shared.lanes.record cimport SENSED_FORCES, SENSED_MOTION, SITE_XPOS, XPOS
 
 
 cdef class BallInCup(ControlTask):
@@ -25,6 +25,7 @@ cdef class BallInCup(ControlTask):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "ball_in_cup")
+        self.reads = 1 << XPOS | 1 << SITE_XPOS
         self.x, self.z = self.qpos_of("ball_x"), self.qpos_of("ball_z")
         self.target, self.ball, self.ball_geom = self.site("target"), self.body("ball"), self.geom("ball")
 

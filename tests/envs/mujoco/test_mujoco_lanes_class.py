@@ -46,7 +46,7 @@ ROBOT = """
   <tendon>
     <fixed name="pair" {tendon}><joint joint="knee0" coef="1.2"/><joint joint="hip1" coef="-0.7"/></fixed>
     <fixed name="one" {tendon}><joint joint="knee3" coef="-2"/></fixed>
-    <fixed name="all">{coefs}</fixed>
+    <fixed name="all">{coefs}</fixed>{strings}
   </tendon>
   <actuator>{actuators}</actuator>
   <sensor>
@@ -71,15 +71,16 @@ SERVOS = "".join(f'<{kind} name="{kind}_{kind_of}{k}" joint="{kind_of}{k}" {{ser
 
 def robot(tmp_path, option="", flag="", geom="", joints="", joint="", servo="", knee="", foot='size="0.03"', toe="",
           tendon="", floor='type="plane" size="9 9 9"', world="",
-          trunk='type="capsule" size="0.08 0.2" euler="0 1.57 0"', contact="", actuators=SERVOS, sensors=""):
+          trunk='type="capsule" size="0.08 0.2" euler="0 1.57 0"', contact="", actuators=SERVOS, sensors="",
+          strings=""):
     """Returns the path of a robot with more attributes of its elements, and other actuators."""
     legs = "".join(LEG.format(k=k, x=(k // 2 - 0.5) * 0.4, y=(k % 2 - 0.5) * 0.3, joint=joint, foot=foot,
                               toe=toe.format(k=k), knee=knee)
                    for k in range(4))
     path = tmp_path / "robot.xml"
     path.write_text(ROBOT.format(option=option, flag=flag, geom=geom, joints=joints, servo="", floor=floor, world=world,
-                                 trunk=trunk, tendon=tendon, legs=legs, contact=contact,
-                                 coefs=COEFS, sensors=sensors, actuators=actuators.format(servo=servo)))
+                                 trunk=trunk, tendon=tendon, legs=legs, contact=contact, coefs=COEFS, strings=strings,
+                                 sensors=sensors, actuators=actuators.format(servo=servo)))
     return str(path)
 
 
@@ -107,7 +108,24 @@ def filters(more=""):
                             for k, (kind, time) in enumerate(kinds))
 
 
+def strings(*given):
+    """Returns tendons through sites, of each: its sites, and attributes."""
+    return "".join(f'<spatial name="string{k}" {more}>' + "".join(
+        f'<pulley divisor="{site}"/>' if site.isdigit() else f'<site site="{site}"/>' for site in sites.split())
+        + "</spatial>" for k, (sites, more) in enumerate(given))
+
+
+SITES = '<site name="toe{k}" pos="0.01 0.02 -0.2"/>'
+OF_STRINGS = "".join(f'<tendon{kind} tendon="string{k}"/>' for kind in ("pos", "vel") for k in range(2)) + (
+    '<actuatorvel actuator="pull"/><tendonpos tendon="all"/>')
 FEATURES = {
+    "strings": {
+        "toe": SITES, "world": '<site name="far"/>', "sensors": OF_STRINGS,
+        "actuators": SERVOS + '<motor name="pull" tendon="string0"/>',
+        "strings": strings(
+            ("ground imu toe1", 'range="0.9 1.9" limited="true" solreflimit="0.03 0.8" margin="0.05" stiffness="3"'),
+            ("toe0 toe2 2 toe3 imu ground 3 toe3 toe2", 'stiffness="20" springlength="0.3 0.6"'),
+            ("toe0 toe3", 'range="0.3 0.5" limited="true"'), ("ground far", 'range="1 2" limited="true"'))},
     "servos": {},
     "force limits of actuators": {"servo": 'forcerange="-2 1.5"'},
     "force limits of joints": {"joint": 'actuatorfrcrange="-1 2"'},
@@ -164,6 +182,12 @@ FEATURES = {
      for option in ("", 'integrator="RK4"', 'integrator="implicitfast"', 'solver="PGS"')], 3))
 def test_lanes_of_a_legged_robot_have_the_bits_of_mj_step(tmp_path, name, option):
     check_equal(robot(tmp_path, **{"option": option, **FEATURES[name]}))
+
+
+@pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'noslip_iterations="5"'])
+def test_lanes_of_servos_at_strings_have_the_bits_of_mj_step(tmp_path, option):
+    servos = '<position name="pull" tendon="string0" kp="9" kv="0.3" gear="-1.5"/>'
+    check_equal(robot(tmp_path, option=option, **{**FEATURES["strings"], "actuators": SERVOS + servos}))
 
 
 @pytest.mark.parametrize("option", ["", 'integrator="RK4"'])
@@ -300,6 +324,9 @@ def test_lanes_of_a_body_that_turns_far_within_a_step_have_the_bits_of_mj_step(t
      'actuator "push" has a bias and acts on a tendon'),
     ({"actuators": SERVOS + '<motor tendon="one"/>', "tendon": 'actuatorfrcrange="-1 1"'},
      'tendon "one" limits the forces of its actuators'),
+    ({"strings": strings(("ground imu", 'damping="1"'))}, "tendon_damping is not zero"),
+    ({"strings": '<spatial name="string"><site site="ground"/><geom geom="foot0"/><site site="imu"/></spatial>'},
+     'tendon "string" wraps around a geom'),
     ({"actuators": SERVOS + '<muscle name="push" joint="knee0" lengthrange="-1 1"/>'}, 'actuator "push" has a dyntype'),
     ({"actuators": SERVOS + '<general joint="knee0" gaintype="affine"/>'}, "actuator 12 has a gaintype"),
     ({"floor": 'type="plane" size="9 9 9" solref="-100 -10"'}, 'geom "floor" has a solref that is not'),

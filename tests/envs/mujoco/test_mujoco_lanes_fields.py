@@ -150,7 +150,9 @@ ELEMENTS = {
              '<body><joint type="ball"/><geom size="0.1"/></body>', '<site/>'],
     "contact": ['<pair geom1="bar" geom2="ball"/>', '<pair geom1="ball" geom2="tip" margin="0.1"/>',
                 '<pair geom1="ball" geom2="tip" margin="0.1" solref="-9 -9"/>'],
-    "tendon": ['<spatial><site site="touched"/><site site="other"/></spatial>'],
+    "tendon": [f'<spatial {more}><site site="touched"/><site site="other"/></spatial>' for more in (
+        "", 'range="0 0.1" limited="true"', 'range="0.3 9" margin="0.1" limited="true"', 'stiffness="9"', 'damping="1"',
+        'stiffness="9" springlength="0.1 0.2"', 'stiffness="0 2"', 'frictionloss="0.1"', 'armature="0.1"')],
     "equality": ['<joint joint1="first" joint2="second"/>', '<connect body1="root" body2="hand" anchor="0 0 0"/>',
                  '<weld body1="root" body2="hand"/>', '<tendon tendon1="string"/>',
                  '<joint joint1="first" active="false"/>', '<joint joint1="second" polycoef="0.1 1 2 3 4"/>',

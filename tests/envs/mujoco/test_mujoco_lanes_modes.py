@@ -238,7 +238,7 @@ def test_pool_whose_sites_vary_steps_in_lanes_as_by_mj_step(env_id):
 
 LEGGED = ["friction of joints", "gravity that spares knees", "priority", "condim 4", "condims of feet",
           "feet that are a box", "hills", "pairs", "toes on ball joints", "stairs", "force limits of joints",
-          "springs of tendons", "limits of tendons",
+          "springs of tendons", "limits of tendons", "strings",
           *(f"without {name}" for name in ("gravity", "damper", "spring", "eulerdamp", "actuation", "constraint"))]
 
 

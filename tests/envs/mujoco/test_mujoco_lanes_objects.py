@@ -1,7 +1,7 @@
 """Lanes against mj_step for arms and what they move: several trees, and what joins them; all numbers bit by bit."""
 import mujoco
 import pytest
-from envs.mujoco.test_mujoco_lanes_class import check_equal
+from envs.mujoco.test_mujoco_lanes_class import check_equal, strings
 
 from cypool.envs.shared.lanes.mujoco_lanes import make_lanes
 from cypool.envs.shared.mujoco.mujoco_common import load_model
@@ -11,11 +11,11 @@ SCENE = """
   <compiler angle="radian"/><option timestep="0.004" {option}><flag {flag}/></option>
   <default><geom friction="0.8 0.02 0.01" {geom}/></default>
   <worldbody>
-    <geom type="plane" size="3 3 1"/>
+    <geom type="plane" size="3 3 1"/><site name="roof" pos="0.1 0.05 0.8"/>
     <body name="table" pos="0.3 0 0.1"><geom type="box" size="0.4 0.4 0.02"/></body>
     <body name="upper" pos="0 0 0.3">
       <joint name="shoulder" axis="0 0 1" damping="0.2" {joint}/>
-      <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.04"/>
+      <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.04"/><site name="arm" pos="0.1 0 0.02"/>
       <body name="lower" pos="0.3 0 0">
         <joint name="elbow" axis="0 1 0" range="-1 1" limited="true" damping="0.1"/>
         <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.03"/><site name="tip" pos="0.3 0 0" size="0.05"/>
@@ -59,7 +59,26 @@ def scene(tmp_path, things=THINGS, option="", flag="", geom="", joint="", more="
     return str(path)
 
 
+HOOKS = things(2, more='<site name="hook{k}" pos="0.03 0.02 0.05"/>')
+LOOSE = 'range="0.1 0.6" limited="true" margin="0.02"'
+
+
+def tied(*given, more=""):
+    """Returns a scene with strings."""
+    return {"things": HOOKS, "more": f"<tendon>{strings(*given)}</tendon>{more}"}
+
+
 FEATURES = {
+    "things on strings": tied(("roof hook0", LOOSE), ("hook0 arm hook1", LOOSE), ("arm tip", LOOSE)),
+    "things on springs": tied(("roof hook0", 'stiffness="30"'), ("hook0 hook1", 'stiffness="9" springlength="0.1 0.2"'),
+                              ("tip roof 2 arm hook1 3 hook0 roof", f'stiffness="20" {LOOSE}')),
+    "things on motors": tied(("roof arm hook0", LOOSE), ("hook0 tip", ""), more='<actuator><motor tendon="string0" '
+                             'gear="3"/><motor tendon="string1"/><motor tendon="string0" gear="-2"/></actuator>'
+                             '<sensor><force site="hook0"/><torque site="tip"/><tendonvel tendon="string0"/></sensor>'),
+    "strings that follow each other": tied(("roof hook0", LOOSE), ("hook1 tip", 'stiffness="3"'), ("arm tip", ""),
+                                           ("tip roof", ""), more=coupled(
+        '<tendon tendon1="string0" tendon2="string1" polycoef="0.1 0.7 0 0 0"/><tendon tendon1="string1" '
+        'polycoef="0.1" solref="0.1 1"/><tendon tendon1="string2" tendon2="string3" polycoef="0 0.2 0.3 0 0"/>')),
     "things": {},
     "balls": {"things": things(2)},
     "many things": {"things": things(9)},

@@ -10,9 +10,9 @@ CYPOOL_LANES_INLINE Real length_of(const Group& d, const Actuator& a, const Real
 CYPOOL_LANES_INLINE Real velocity_of(const Description& m, const Group& d, const Actuator& a, const Real& gear) {
     if (a.tendon < 0) return gear * d.qvel[a.dof];
     const Tendon& t = m.tendons[a.tendon];
-    Real moment[MAX_TENDON_JOINTS];
-    for (int j = 0; j < t.num_joints; ++j) moment[j] = t.jacobian[j] * gear;
-    return dot_sparse(moment, d.qvel, t.dofs, t.num_joints);
+    Real moment[MAX_DOFS];
+    for (int j = 0; j < t.num_dofs; ++j) moment[j] = d.tendon_J[t.first_number + j] * gear;
+    return dot_sparse(moment, d.qvel, t.dofs, t.num_dofs);
 }
 
 // mj_nextActivation
@@ -61,8 +61,8 @@ inline __attribute__((noinline)) void smooth_acceleration(const Description& m, 
         d.actuator_force[k] = force;
         if (a.tendon >= 0) {
             const Tendon& t = m.tendons[a.tendon];
-            for (int j = 0; j < t.num_joints; ++j)
-                d.actuator[t.dofs[j]] = d.actuator[t.dofs[j]] + (t.jacobian[j] * gear) * force;
+            for (int j = 0; j < t.num_dofs; ++j)
+                d.actuator[t.dofs[j]] = d.actuator[t.dofs[j]] + (d.tendon_J[t.first_number + j] * gear) * force;
             continue;
         }
         d.actuator[a.dof] = d.actuator[a.dof] + gear * force;

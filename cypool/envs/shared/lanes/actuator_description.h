@@ -100,27 +100,44 @@ inline void Describer::tendons(Description& o) const {
     for (int k = 0; k < o.num_tendons; ++k) {
         Tendon& t = o.tendons[k];
         t = {};
-        t.num_joints = array<int>("tendon_num")[k];
+        const int adr = array<int>("tendon_adr")[k], num_parts = array<int>("tendon_num")[k];
+        const int *const kinds = array<int>("wrap_type") + adr, *const numbers = array<int>("wrap_objid") + adr;
+        const double* const prm = array<double>("wrap_prm") + adr;
         refuse_if(array<int>("tendon_actuatorid")[k] != -1, ALL_TENDONS, k, "has an actuator with damping or armature");
-        std::vector<std::pair<int, double>> jacobian;
-        for (int j = 0; j < t.num_joints; ++j) {
-            const int wrap = array<int>("tendon_adr")[k] + j;
-            refuse_if(array<int>("wrap_type")[wrap] != JOINT_WRAP, ALL_TENDONS, k, "is spatial");
-            refuse_if(t.num_joints > MAX_TENDON_JOINTS, ALL_TENDONS, k, "has too many joints");
-            t.joints[j] = array<int>("wrap_objid")[wrap];
-            t.coefficients[j] = array<double>("wrap_prm")[wrap];
-            jacobian.emplace_back(o.joints[t.joints[j]].dof, t.coefficients[j]);
-        }
-        std::sort(jacobian.begin(), jacobian.end());
-        for (int j = 0; j < t.num_joints; ++j) {
-            std::tie(t.dofs[j], t.jacobian[j]) = jacobian[static_cast<size_t>(j)];
+        t.num_dofs = array<int>("ten_J_rownnz")[k], t.first_number = array<int>("ten_J_rowadr")[k];
+        for (int j = 0; j < t.num_dofs; ++j) {
+            t.dofs[j] = array<int>("ten_J_colind")[t.first_number + j];
             refuse_if(j && t.dofs[j] == t.dofs[j - 1], ALL_TENDONS, k, "lists a joint twice");
             t.dof_set |= Dofs{1} << t.dofs[j];
+        }
+        o.num_tendon_numbers = std::max(o.num_tendon_numbers, t.first_number + t.num_dofs);
+        double divisor = 1;
+        for (int j = 0; j < num_parts; ++j) {
+            if (kinds[j] == JOINT_WRAP) {
+                refuse_if(num_parts > MAX_TENDON_JOINTS, ALL_TENDONS, k, "has too many joints");
+                t.joints[t.num_joints] = numbers[j], t.coefficients[t.num_joints++] = prm[j];
+                t.jacobian[std::find(t.dofs, t.dofs + t.num_dofs, o.joints[numbers[j]].dof) - t.dofs] = prm[j];
+            } else if (kinds[j] == PULLEY_WRAP)
+                divisor = prm[j];
+            else {
+                refuse_if(kinds[j] != SITE_WRAP, ALL_TENDONS, k, "wraps around a geom");
+                o.has_spatial_tendons = true;
+                if (j + 1 == num_parts || kinds[j + 1] != SITE_WRAP) continue;
+                Segment s = {{numbers[j], numbers[j + 1]}, {}, {}, divisor};
+                for (int end = 0; end < 2; ++end) s.bodies[end] = o.sites[s.sites[end]].body;
+                for (int end = 0; end < 2 && s.bodies[0] != s.bodies[1]; ++end) s.dofs[end] = moving(o, s.bodies[end]);
+                t.segments.push_back(s);
+            }
         }
         t.stiffness = disabled_ & NO_SPRING ? 0 : array<double>("tendon_stiffness")[k];
         t.spring_low = array<double>("tendon_lengthspring")[2 * k];
         t.spring_high = array<double>("tendon_lengthspring")[2 * k + 1];
-        t.is_limited = array<unsigned char>("tendon_limited")[k] && !(disabled_ & (NO_LIMIT | NO_CONSTRAINT));
+        // MuJoCo leaves out rows without numbers
+        const bool is_moved = t.num_joints || std::any_of(t.segments.begin(), t.segments.end(), [](const Segment& s) {
+                                  return s.dofs[0] || s.dofs[1];
+                              });
+        t.is_limited =
+            is_moved && array<unsigned char>("tendon_limited")[k] && !(disabled_ & (NO_LIMIT | NO_CONSTRAINT));
         if (!t.is_limited) continue;
         t.low = array<double>("tendon_range")[2 * k], t.high = array<double>("tendon_range")[2 * k + 1];
         t.margin = array<double>("tendon_margin")[k];

@@ -96,14 +96,18 @@ CYPOOL_LANES_INLINE void tendon_limits(const Description& m, Group& d) {
             d.has_unseen |= d.coverage->unseen(d.coverage->tendon_limit(k, is_upper));
             Real* const J = d.J + d.num_rows * m.nv;
             for (int i = 0; i < m.nv; ++i) J[i] = all(0);
-            for (int j = 0; j < t.num_joints; ++j)
-                J[t.dofs[j]] = where(active, all(is_upper ? -t.jacobian[j] : t.jacobian[j]));
+            for (int j = 0; j < t.num_dofs; ++j) {
+                const Real number = d.tendon_J[t.first_number + j];
+                J[t.dofs[j]] = where(active, is_upper ? -number : number);
+            }
+            if (m.has_spatial_tendons) d.bad = d.bad | (active & ~joins_trees(m, J, t.dof_set));
             const Real impedance = impedance_at(t.limit, dist, t.margin);
             const Real weight = own_or(d, m.own_of_tendon(k), t.limit.inverse_weight);
             const Real R = max((1 - impedance) * weight / impedance, all(TINY));
             const Real velocity = dot(J, d.qvel, m.nv);
-            add_row(d, active, R, -t.limit.damping * velocity - t.limit.stiffness * impedance * (dist - t.margin))
-                .dofs = t.dof_set;
+            Row& row =
+                add_row(d, active, R, -t.limit.damping * velocity - t.limit.stiffness * impedance * (dist - t.margin));
+            row.dofs = t.dof_set, row.tendon = k, row.is_negative = is_upper;
         }
     }
 }

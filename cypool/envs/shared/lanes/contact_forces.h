@@ -1,4 +1,4 @@
-// What contacts do to bodies, for those who read it.
+// What contacts and spatial tendons do to bodies, for those who read it.
 
 #include "cypool/envs/shared/lanes/target.h"
 
@@ -10,6 +10,54 @@ CYPOOL_LANES_INLINE Real normal_force(const Description& m, const Pair& p, const
     Real sum = rows[0].force;
     for (int r = 1; r < 2 * (p.condim - 1); ++r) sum = sum + rows[r].force;
     return sum;
+}
+
+// what the tensions of spatial tendons do to each body
+inline __attribute__((noinline)) void add_tensions(const Description& m, const Group& d, Real (*force)[6]) {
+    Real tensions[MAX_TENDONS];
+    for (int k = 0; k < m.num_tendons; ++k) tensions[k] = all(0);
+    const Row* row = d.rows;
+    for (const Equality& e : m.equalities) {
+        if (e.type == TENDONS) {
+            tensions[e.first] = tensions[e.first] + row->force;
+            if (e.second >= 0) {
+                const Real slope = slope_at(e.polynomial, d.tendon_length[e.second] - e.reference[1]);
+                tensions[e.second] = tensions[e.second] - slope * row->force;
+            }
+        }
+        row += e.num_rows;
+    }
+    for (; row < d.rows + d.num_rows; ++row)
+        if (row->tendon >= 0) {
+            const Real pull = where(row->active, row->is_negative ? -row->force : row->force);
+            tensions[row->tendon] = tensions[row->tendon] + pull;
+        }
+    for (int k = 0; k < m.num_actuators; ++k)
+        if (const int tendon = m.actuators[k].tendon; tendon >= 0)
+            tensions[tendon] =
+                tensions[tendon] + own_or(d, m.own_of_actuator(k) + 1, m.actuators[k].gear) * d.actuator_force[k];
+    for (int k = 0; k < m.num_tendons; ++k) {
+        const Tendon& t = m.tendons[k];
+        const Real tension = t.stiffness == 0 ? tensions[k] : tensions[k] + spring_force(t, d.tendon_length[k]);
+        for (const Segment& s : t.segments) {
+            if (s.bodies[0] == s.bodies[1]) continue;
+            Real way[3], push[3];
+            for (int i = 0; i < 3; ++i) way[i] = d.site_pos[s.sites[1]][i] - d.site_pos[s.sites[0]][i];
+            normalize(way);
+            for (int i = 0; i < 3; ++i) push[i] = way[i] * (tension / s.divisor);
+            for (int end = 0; end < 2; ++end) {
+                if (!s.bodies[end]) continue;
+                Real arm[3], torque[3];
+                for (int i = 0; i < 3; ++i) arm[i] = com_of(m, d, s.bodies[end])[i] - d.site_pos[s.sites[end]][i];
+                cross(torque, arm, push);
+                Real* const sum = force[s.bodies[end]];
+                for (int i = 0; i < 3; ++i) {
+                    sum[i] = end ? sum[i] - torque[i] : sum[i] + torque[i];
+                    sum[3 + i] = end ? sum[3 + i] + push[i] : sum[3 + i] - push[i];
+                }
+            }
+        }
+    }
 }
 
 // mj_rnePostConstraint's cfrc_ext: what contacts do to each body
@@ -55,6 +103,7 @@ inline __attribute__((noinline)) void contact_forces(const Description& m, const
         }
     }
     if (!m.equalities.empty()) add_holding_forces(m, d, force);
+    if (m.has_spatial_tendons) add_tensions(m, d, force);
 }
 
 }  // namespace cypool::lanes::CYPOOL_LANES

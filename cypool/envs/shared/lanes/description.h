@@ -107,7 +107,7 @@ constexpr bool is_of_forces(int sensor) {
 }
 enum Coupling { CONNECT, WELD, JOINTS, TENDONS };
 enum Object { INERTIAL_BODY = 1, BODY = 2, GEOM = 5, SITE = 6 };
-enum { JOINT_WRAP = 1 };  // the kind of a tendon's part
+enum { JOINT_WRAP = 1, PULLEY_WRAP, SITE_WRAP };  // the kinds of a tendon's parts
 inline constexpr int PROVEN[] = {3017000, 4000001};
 // whether sums have the order of MuJoCo 4; set before the first model
 inline bool is_mujoco_4 = false;
@@ -162,11 +162,19 @@ struct Actuator {
     double lowest_act, highest_act;
     double time, share;  // of a filter, and how far one step of an exact one goes
 };
-// the length is a sum of positions of joints
+// a straight part of a spatial tendon
+struct Segment {
+    int sites[2], bodies[2];
+    Dofs dofs[2];  // that move them; none if nothing changes the length
+    double divisor;
+};
+// the length is a sum of positions of joints, or of distances of sites
 struct Tendon {
-    int num_joints, joints[MAX_TENDON_JOINTS], dofs[MAX_TENDON_JOINTS];
+    int num_joints, joints[MAX_TENDON_JOINTS];
     double coefficients[MAX_TENDON_JOINTS];
-    double jacobian[MAX_TENDON_JOINTS];  // in the order of `dofs`
+    std::vector<Segment> segments;
+    int num_dofs, dofs[MAX_DOFS], first_number;  // of those that the Jacobian has, in this order
+    double jacobian[MAX_TENDON_JOINTS];          // a constant without segments
     Dofs dof_set;
     double stiffness, spring_low, spring_high;  // between which it is slack
     bool is_limited;
@@ -243,13 +251,14 @@ struct Island {
 
 struct Description : Island {
     int nq, nu, num_acts, num_sensed, num_bodies, num_joints, num_geoms, num_sites, num_tendons, num_pairs = 0;
-    int num_actuators, num_own, num_mocap, num_equality_rows, max_rows;
+    int num_actuators, num_own, num_mocap, num_equality_rows, max_rows, num_tendon_numbers = 0;
     double timestep, collision_tolerance;
     bool has_bounds;    // MuJoCo's functions have memory for any shapes: those whose boxes are apart need no call
     double at_rest[3];  // the acceleration that gravity seems to be
     bool is_runge_kutta, is_implicit_fast, is_gauss_seidel, has_damping, has_gravcomp;
     bool has_islands;  // it has several trees
     bool is_elliptic;  // of the friction cone
+    bool has_spatial_tendons = false;
     // It has several trees, equality constraints, elliptic cones, an impratio or noslip: a robot alone is solved by
     // functions that are compiled without them.
     bool is_general;

@@ -29,7 +29,7 @@ CYPOOL_LANES_INLINE Row& add_row(Group& d, const Mask& active, const Real& R, co
     row.R = R;
     row.D = where(active, 1 / R);
     row.aref = where(active, aref);
-    row.dof = row.contact = -1;
+    row.dof = row.contact = row.tendon = -1;
     row.is_edge = false;
     return row;
 }
@@ -206,8 +206,28 @@ inline __attribute__((noinline)) void hold_bodies(const Description& m, Group& d
     for (int i = 0; i < 3; ++i) bias[3 + i] = 0.5 * (sum[1 + i] + term[1 + i]) * e.torque_scale;
 }
 
+// Whether a row has a number for each of its trees, between which MuJoCo would not see a connection otherwise. It leaves
+// out a row without numbers.
+CYPOOL_LANES_INLINE Mask joins_trees(const Description& m, const Real* J, Dofs dofs) {
+    Mask joins = ~none();
+    while (dofs) {
+        const Dofs tree = m.dofs[__builtin_ctzll(dofs)].tree;
+        Mask has_numbers = none();
+        for (Dofs left = dofs & tree; left; left &= left - 1)
+            has_numbers = has_numbers | (J[__builtin_ctzll(left)] != 0.0);
+        joins = joins & has_numbers;
+        dofs &= ~tree;
+    }
+    return joins;
+}
+
+// of the polynomial that couples two joints or tendons
+CYPOOL_LANES_INLINE Real slope_at(const double* c, const Real& x) {
+    return c[1] + 2 * c[2] * x + 3 * c[3] * x * x + 4 * c[4] * x * x * x;
+}
+
 // Couples the positions of two joints, or the lengths of two tendons, by a polynomial.
-CYPOOL_LANES_INLINE void couple(const Description& m, const Group& d, const Equality& e, Real* J, Real* pos) {
+CYPOOL_LANES_INLINE void couple(const Description& m, Group& d, const Equality& e, Real* J, Real* pos) {
     Real at[2] = {all(0), all(0)};
     const double* const c = e.polynomial;
     const int count = e.second < 0 ? 1 : 2, numbers[2] = {e.first, e.second};
@@ -218,17 +238,18 @@ CYPOOL_LANES_INLINE void couple(const Description& m, const Group& d, const Equa
     Real slope = all(0);
     if (count == 2) {
         pos[0] = pos[0] - (c[1] * x + c[2] * x * x + c[3] * x * x * x + c[4] * x * x * x * x);
-        slope = c[1] + 2 * c[2] * x + 3 * c[3] * x * x + 4 * c[4] * x * x * x;
+        slope = slope_at(c, x);
     }
     for (int side = 0; side < count; ++side) {
-        const auto add = [&](int dof, double number) { J[dof] = side ? J[dof] + number * -slope : all(number); };
+        const auto add = [&](int dof, const Real& number) { J[dof] = side ? J[dof] + number * -slope : number; };
         if (e.type == JOINTS)
-            add(m.joints[numbers[side]].dof, 1);
+            add(m.joints[numbers[side]].dof, all(1));
         else {
             const Tendon& t = m.tendons[numbers[side]];
-            for (int j = 0; j < t.num_joints; ++j) add(t.dofs[j], t.jacobian[j]);
+            for (int j = 0; j < t.num_dofs; ++j) add(t.dofs[j], d.tendon_J[t.first_number + j]);
         }
     }
+    if (m.has_spatial_tendons) d.bad = d.bad | ~joins_trees(m, J, e.dofs);
 }
 
 // mj_instantiateEquality

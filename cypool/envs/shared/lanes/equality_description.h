@@ -52,7 +52,7 @@ inline bool Describer::couple(const Description& o, Equality& e, const double* n
     e.dofs = dofs[0] | (has_second ? dofs[1] : 0);
     // where its slope is zero, it joins no trees
     const auto is_of = [&](Dofs of) {
-        return of && o.dofs[__builtin_ctzll(of)].tree == o.dofs[__builtin_ctzll(dofs[0])].tree;
+        return of && dofs[0] && o.dofs[__builtin_ctzll(of)].tree == o.dofs[__builtin_ctzll(dofs[0])].tree;
     };
     return !(has_second && o.has_islands && (e.polynomial[2] != 0 || e.polynomial[3] != 0 || e.polynomial[4] != 0)
              && !is_of(dofs[1]));

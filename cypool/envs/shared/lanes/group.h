@@ -23,6 +23,7 @@ struct Row {
     bool is_edge;  // of a friction pyramid
     Dofs dofs;     // those with a number in J
     int contact;   // that begins with it; -1: none
+    int tendon;    // whose limit it is, the upper one if it is negative; -1: none
 };
 struct Contact {
     int pair, first_row;
@@ -84,7 +85,7 @@ struct Group {
     Real (*geom_pos)[3], (*geom_axis)[3], (*geom_mat)[9], (*site_pos)[3], *tendon_length;
     // of velocities
     Real (*cvel)[6], (*cdof_dot)[6], *bias, *passive, *actuator, *actuator_damping, *gravcomp;
-    Real *tendon_velocity, *sensed, *actuator_force;
+    Real *tendon_velocity, *tendon_J, *sensed, *actuator_force;
     Real *smooth, *smooth_acc, *qacc, *constraint, *act_dot;
     Real* distances;  // of equality constraints, from where they hold
     // constraints: those that are active in a lane
@@ -116,13 +117,18 @@ struct Group {
               add(cdof, m.nv), add(M, m.num_inertia), add(LD, m.num_inertia);
               add(cvel, m.num_bodies), add(cdof_dot, m.nv);
               add(geom_pos, m.num_geoms), add(geom_axis, m.num_geoms), add(geom_mat, m.num_geoms);
-              add(tendon_length, m.num_tendons), add(tendon_velocity, m.num_tendons);
+              add(tendon_length, m.num_tendons), add(tendon_velocity, m.num_tendons),
+                  add(tendon_J, m.num_tendon_numbers);
               add(rows, MAX_ROWS), add(contacts, MAX_ROWS), add(J, MAX_ROWS * m.nv);
               add(site_pos, m.num_sites), add(contact_force, m.num_bodies);
           }) {
         // of the world
         xquat[0][0] = all(1);
         for (int k = 0; k < 9; k += 4) xmat[0][k] = ximat[0][k] = all(1);
+        for (int k = 0; k < m.num_tendons; ++k) {
+            const Tendon& t = m.tendons[k];
+            for (int j = 0; j < t.num_joints; ++j) tendon_J[t.first_number + j] = all(t.jacobian[j]);
+        }
     }
 
 private:

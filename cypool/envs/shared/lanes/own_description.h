@@ -103,6 +103,9 @@ inline bool Describer::is_unread(const Description& o, const std::string& name, 
     if (name == "site_size")
         return std::all_of(o.sensors.begin(), o.sensors.end(),
                            [&](const Sensor& s) { return s.type != TOUCH || is_same("site_size", s.object); });
+    if (name == "tendon_length0")
+        return std::none_of(o.equalities.begin(), o.equalities.end(),
+                            [](const Equality& e) { return e.type == TENDONS; });
     if (name != "geom_pos") return false;
     return std::all_of(o.pairs.begin(), o.pairs.end(), [&](const Pair& p) {
         bool is_unread = is_same("geom_pos", p.geom1);

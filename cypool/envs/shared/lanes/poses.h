@@ -69,16 +69,8 @@ public:
             for (const bool is_upper : {false, true})
                 for (const double depth : depths(t.limit)) {
                     begin(0.05);
-                    double move = is_upper ? t.high - t.margin + depth : t.low + t.margin - depth, squared = 0;
-                    const auto position = [&](int j) -> double& {
-                        return d_->qpos[description_.joints[t.joints[j]].qpos];
-                    };
-                    for (int j = 0; j < t.num_joints; ++j) {
-                        move -= t.coefficients[j] * position(j);
-                        squared += t.coefficients[j] * t.coefficients[j];
-                    }
-                    for (int j = 0; j < t.num_joints; ++j) position(j) += t.coefficients[j] * move / squared;
-                    keep();
+                    if (stretch(k, is_upper ? t.high - t.margin + depth : t.low + t.margin - depth, 0.1 * depth))
+                        keep();
                 }
         }
         // of very many pairs some, for it takes long
@@ -111,6 +103,7 @@ public:
 private:
     using Distance = double (*)(const RawModel*, const RawData*, int, int, double, double*);
     using Jacobian = void (*)(const RawModel*, const RawData*, double*, double*, const double*, int);
+    using Step = void (*)(const RawModel*, RawData*);
     using Integrate = void (*)(const RawModel*, double*, const double*, double);
 
     void begin(double noise) {
@@ -165,13 +158,34 @@ private:
         return true;
     }
 
+    // Moves the joints until a tendon has a length, by Newton's method. Returns whether it has.
+    bool stretch(int tendon, double length, double precision) {
+        const Tendon& t = description_.tendons[tendon];
+        const double* const J = array_of<double>(d_->raw, library().data, "ten_J") + t.first_number;
+        const double& now = array_of<double>(d_->raw, library().data, "ten_length")[tendon];
+        for (int step = 0; step < MOST_STEPS; ++step) {
+            warned(m_, d_.get(), [this] {
+                mj_kinematics(m_, d_.get());
+                mj_comPos(m_, d_.get());
+                tendon_(m_->raw, d_->raw);
+            });
+            if (std::fabs(now - length) < precision) return true;
+            std::vector<double> move(static_cast<size_t>(m_->nv));
+            double squared = 0;
+            for (int j = 0; j < t.num_dofs; ++j) squared += J[j] * J[j];
+            if (!(squared > 1e-12)) return false;
+            for (int j = 0; j < t.num_dofs; ++j) move[static_cast<size_t>(t.dofs[j])] = J[j] * (length - now) / squared;
+            integrate_(m_->raw, d_->qpos, move.data(), 1);
+        }
+        return false;
+    }
+
     // Moves the joints until two geoms have a distance, by Newton's method. Returns whether they do.
     bool approach(const Pair& p, double distance, int64_t num_dofs) {
-        constexpr int most_steps = 20;
         const auto size = static_cast<size_t>(m_->nv);
         std::vector<double> jacobians[2] = {std::vector<double>(3 * size), std::vector<double>(3 * size)}, move(size);
         const double precision = 0.05 * std::fabs(p.margin - distance);
-        for (int step = 0; step < most_steps; ++step) {
+        for (int step = 0; step < MOST_STEPS; ++step) {
             double dist = 0, ends[6];
             try {
                 warned(m_, d_.get(), [&] {
@@ -202,12 +216,14 @@ private:
         return false;
     }
 
+    static constexpr int MOST_STEPS = 20;
     const mjModel* m_;
     const Description& description_;
     Random& random_;
     OwnData d_;
     std::vector<std::vector<double>> found_;
     const Distance distance_ = reinterpret_cast<Distance>(exported("mj_geomDistance"));
+    const Step tendon_ = reinterpret_cast<Step>(exported("mj_tendon"));
     const Jacobian jacobian_ = reinterpret_cast<Jacobian>(exported("mj_jac"));
     const Integrate integrate_ = reinterpret_cast<Integrate>(exported("mj_integratePos"));
 };

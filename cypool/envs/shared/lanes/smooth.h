@@ -30,7 +30,7 @@ CYPOOL_LANES_INLINE void place_frame(Group& d, int body, const Place* pos, const
     }
 }
 
-// of mj_kinematics, after a step for those who read it
+// of mj_kinematics, for spatial tendons, or after a step for those who read it
 inline __attribute__((noinline)) void place_sites(const Description& m, Group& d) {
     for (int k = 0; k < m.num_sites; ++k) {
         const Site& site = m.sites[k];
@@ -318,15 +318,45 @@ inline __attribute__((noinline)) void velocities(const Description& m, Group& d)
     }
 }
 
-// lengths of fixed tendons, and their velocities
+// mj_tendon, of one through sites
+inline __attribute__((noinline)) Real stretch(const Description& m, Group& d, const Tendon& tendon) {
+    Real length = all(0);
+    Real* const J = d.tendon_J + tendon.first_number;
+    for (int j = 0; j < tendon.num_dofs; ++j) J[j] = all(0);
+    for (const Segment& s : tendon.segments) {
+        Real way[3], arms[2][3];
+        for (int k = 0; k < 3; ++k) {
+            way[k] = d.site_pos[s.sites[1]][k] - d.site_pos[s.sites[0]][k];
+            for (int end = 0; end < 2; ++end)
+                arms[end][k] = d.site_pos[s.sites[end]][k] - com_of(m, d, s.bodies[end])[k];
+        }
+        length = length + normalize(way) / s.divisor;
+        for (int j = 0; j < tendon.num_dofs; ++j) {
+            const int dof = tendon.dofs[j];
+            if (!((s.dofs[0] | s.dofs[1]) >> dof & 1)) continue;
+            Real moves[2][3] = {}, sum = all(0);
+            for (int end = 0; end < 2; ++end) {
+                if (!(s.dofs[end] >> dof & 1)) continue;
+                cross(moves[end], d.cdof[dof], arms[end]);
+                for (int k = 0; k < 3; ++k) moves[end][k] = d.cdof[dof][3 + k] + moves[end][k];
+            }
+            for (int k = 0; k < 3; ++k) sum = sum + (moves[1][k] - moves[0][k]) * way[k];
+            J[j] = J[j] + 1 / s.divisor * sum;
+        }
+    }
+    return length;
+}
+
+// lengths of tendons, and their velocities
 CYPOOL_LANES_INLINE void tendons(const Description& m, Group& d) {
+    if (m.has_spatial_tendons) place_sites(m, d);
     for (int k = 0; k < m.num_tendons; ++k) {
         const Tendon& tendon = m.tendons[k];
-        Real length = all(0);
+        Real length = tendon.segments.empty() ? all(0) : stretch(m, d, tendon);
         for (int j = 0; j < tendon.num_joints; ++j)
             length = length + tendon.coefficients[j] * d.qpos[m.joints[tendon.joints[j]].qpos];
         d.tendon_length[k] = length;
-        d.tendon_velocity[k] = dot_sparse(tendon.jacobian, d.qvel, tendon.dofs, tendon.num_joints);
+        d.tendon_velocity[k] = dot_sparse(d.tendon_J + tendon.first_number, d.qvel, tendon.dofs, tendon.num_dofs);
     }
 }
 
@@ -354,6 +384,11 @@ inline __attribute__((noinline)) void compensate_gravity(const Description& m, G
     for (int k = 0; k < m.nv; ++k) d.gravcomp[k] = choose(is_none, all(-0.0), d.gravcomp[k]);
 }
 
+CYPOOL_LANES_INLINE Real spring_force(const Tendon& t, const Real& length) {
+    return choose(length > t.spring_high, t.stiffness * (t.spring_high - length),
+                  where(length < t.spring_low, t.stiffness * (t.spring_low - length)));
+}
+
 // mj_passive
 CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
     Real spring[MAX_DOFS];
@@ -369,13 +404,11 @@ CYPOOL_LANES_INLINE void passive_forces(const Description& m, Group& d) {
     for (int k = 0; k < m.num_tendons; ++k) {
         const Tendon& t = m.tendons[k];
         if (t.stiffness == 0) continue;
-        const Real length = d.tendon_length[k];
-        const Mask is_long = length > t.spring_high, is_short = length < t.spring_low;
-        note_unseen(d, d.coverage->tendon_spring(k), PULLS, is_long);
-        note_unseen(d, d.coverage->tendon_spring(k), PUSHES, is_short);
-        const Real force = choose(is_long, t.stiffness * (t.spring_high - length),
-                                  where(is_short, t.stiffness * (t.spring_low - length)));
-        for (int j = 0; j < t.num_joints; ++j) spring[t.dofs[j]] = spring[t.dofs[j]] + t.jacobian[j] * force;
+        const Real length = d.tendon_length[k], force = spring_force(t, length);
+        note_unseen(d, d.coverage->tendon_spring(k), PULLS, length > t.spring_high);
+        note_unseen(d, d.coverage->tendon_spring(k), PUSHES, length < t.spring_low);
+        for (int j = 0; j < t.num_dofs; ++j)
+            spring[t.dofs[j]] = spring[t.dofs[j]] + d.tendon_J[t.first_number + j] * force;
     }
     for (int k = 0; k < m.nv; ++k) {
         const Real damping = own_or(d, m.own_of_dof(k) + 1, m.dofs[k].damping);

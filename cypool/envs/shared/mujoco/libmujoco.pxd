@@ -67,6 +67,7 @@ cdef extern from "cypool/mujoco.h" nogil:
         double* dof_damping
         double* geom_size
         double* geom_pos
+        double* geom_quat
         double* site_size
         double* site_pos
         double* light_pos
@@ -146,6 +147,8 @@ cdef extern from "cypool/mujoco.h" nogil:
     const char* mju_type2Str(int type) noexcept
     void mju_axisAngle2Quat(double* res, const double* axis, double angle) noexcept
     void mj_kinematics(const mjModel* m, mjData* d) noexcept
+    void mj_local2Global(mjData* d, double* xpos, double* xmat, const double* pos, const double* quat, int body,
+                         unsigned char same) noexcept
     void mj_collision(const mjModel* m, mjData* d) noexcept
     void mj_jacSite(const mjModel* m, const mjData* d, double* jacp, double* jacr, int site) noexcept
     void mj_objectVelocity(const mjModel* m, const mjData* d, int objtype, int objid, double* res,
