@@ -1,5 +1,4 @@
 """Lanes against mj_step for arms and what they move: several trees, and what joins them; all numbers bit by bit."""
-import mujoco
 import pytest
 from envs.mujoco.test_mujoco_lanes_class import check_equal, strings
 
@@ -145,7 +144,6 @@ CONES = {
 }
 
 
-@pytest.mark.skipif(mujoco.__version__ > "4", reason="MuJoCo 4 searches in another order")
 @pytest.mark.parametrize("option", ["", 'integrator="RK4"', 'impratio="10"', 'iterations="1"', 'iterations="0"'])
 @pytest.mark.parametrize("name", CONES)
 def test_lanes_of_elliptic_cones_have_the_bits_of_mj_step(tmp_path, name, option):

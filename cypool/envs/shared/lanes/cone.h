@@ -54,7 +54,11 @@ CYPOOL_LANES_INLINE void update_cone(Cone& c, const Real* residual, const Real* 
     c.is_inside = at.zones.is_between;
     const Real normal = -stiffness_between(c.mu, D[0]) * (at.U[0] - c.mu * at.T) * c.mu;
     for (int j = 0; j < c.dim; ++j) {
-        const Real between = j ? -normal / at.T * at.U[j] * c.friction[j - 1] : normal;
+        Real between = normal;
+        if (j && is_mujoco_4)
+            between = -normal * (at.U[j] / at.T) * c.friction[j - 1];
+        else if (j)
+            between = -normal / at.T * at.U[j] * c.friction[j - 1];
         force[j] = choose(c.is_inside, between, where(at.zones.is_bottom, -D[j] * residual[j]));
         active[j] = at.zones.is_bottom;
     }
@@ -66,15 +70,18 @@ inline __attribute__((noinline)) void cone_changes(const Cone& c, const Real* re
     const int dim = c.dim;
     if (dim > MAX_CONE) __builtin_unreachable();
     const InCone at(c, residual);
-    const Real *const U = at.U, T = at.T, N = U[0], mu = c.mu, Dm = stiffness_between(mu, D[0]);
-    Real H[MAX_CONE][MAX_CONE];
+    const Real T = at.T, N = at.U[0], mu = c.mu, Dm = stiffness_between(mu, D[0]);
+    const Real steepness = is_mujoco_4 ? mu * (N / T) : mu * N / T;
+    Real H[MAX_CONE][MAX_CONE], U[MAX_CONE];
+    // what MuJoCo 4 divides by T here, MuJoCo 3 has in scales
+    for (int j = 1; j < dim; ++j) U[j] = is_mujoco_4 ? at.U[j] / T : at.U[j];
     H[0][0] = all(1);
-    Real scale = -mu / T;
+    Real scale = is_mujoco_4 ? -mu : -mu / T;
     for (int j = 1; j < dim; ++j) H[j][0] = scale * U[j];
-    scale = mu * N / (T * T * T);
+    scale = is_mujoco_4 ? steepness : mu * N / (T * T * T);
     for (int k = 1; k < dim; ++k)
         for (int j = k; j < dim; ++j) H[j][k] = scale * U[j] * U[k];
-    scale = mu * mu - mu * N / T;
+    scale = mu * mu - steepness;
     for (int j = 1; j < dim; ++j) H[j][j] = H[j][j] + scale;
     for (int k = 0; k < dim; ++k) {
         scale = Dm * (k ? c.friction[k - 1] : mu);
@@ -130,9 +137,27 @@ struct Searched {
     Mask zones;
 };
 // ellipticCostDif and PrimalEval: adds the change of the cost, its slope and curvature.
-inline __attribute__((noinline)) Searched search_cone(const Cone& c, const Real& alpha, const Searched& before) {
-    const Real mu = c.mu, Dm = c.Dm;
-    const Real N = c.U0 + alpha * c.V0, more = alpha * (2 * c.UV + alpha * c.VV), squared = c.UU + more;
+template <bool IS_MUJOCO_4>
+inline __attribute__((noinline)) Searched search_cone(const Cone& c, const Real* residual, const Real* Jv,
+                                                      const Real& alpha, const Searched& before) {
+    const int dim = c.dim;
+    if (dim > MAX_CONE) __builtin_unreachable();
+    const Real mu = c.mu, Dm = c.Dm, N = c.U0 + alpha * c.V0;
+    // by how much the squared T grows; half its slope
+    Real more, squared, along, U[MAX_CONE - 1], V[MAX_CONE - 1];
+    if constexpr (IS_MUJOCO_4) {
+        // sums at the point itself, where a polynomial would cancel
+        more = squared = along = all(0);
+        for (int j = 0; j < dim - 1; ++j) {
+            const Real start = residual[j + 1] * c.friction[j];
+            V[j] = Jv[j + 1] * c.friction[j];
+            const Real step = alpha * V[j];
+            U[j] = start + step;
+            squared = squared + U[j] * U[j], along = along + U[j] * V[j], more = more + step * (start + U[j]);
+        }
+    } else {
+        more = alpha * (2 * c.UV + alpha * c.VV), squared = c.UU + more, along = c.UV + alpha * c.VV;
+    }
     Real T0, T;
     const Zones was = searched_zones(mu, c.U0, c.UU, T0), is = searched_zones(mu, N, squared, T);
     const Real curve = alpha * alpha * c.quad2 + alpha * c.quad1, nested = alpha * (alpha * c.quad2 + c.quad1);
@@ -147,13 +172,25 @@ inline __attribute__((noinline)) Searched search_cone(const Cone& c, const Real&
     change = choose(was.is_top & is.is_between, 0.5 * Dm * r * r, change);
     change = choose(was.is_between & is.is_top, -0.5 * Dm * r0 * r0, change);
     change = choose(was.is_bottom & is.is_top, -c.quad0, change);
-    const Real along = c.UV + alpha * c.VV, T1 = along / T, T2 = c.VV / T - along * T1 / (T * T);
-    const Real fall = c.V0 - mu * T1;
+    const Real T1 = along / T, fall = c.V0 - mu * T1;
+    Real bend;  // what the curve of T adds to the curvature
+    if constexpr (IS_MUJOCO_4) {
+        Real across = all(0);
+        for (int j = 0; j < dim - 1; ++j) U[j] = U[j] / T;
+        for (int i = 0; i < dim - 1; ++i)
+            for (int j = i + 1; j < dim - 1; ++j) {
+                const Real area = U[i] * V[j] - U[j] * V[i];
+                across = across + area * area;
+            }
+        bend = -((N / T - mu) * (mu * across));
+    } else {
+        bend = r * (-mu * (c.VV / T - along * T1 / (T * T)));
+    }
     const Real slope = choose(is.is_bottom, before.slope + (2 * alpha * c.quad2 + c.quad1),
                               choose(is.is_between, before.slope + Dm * r * fall, before.slope));
     const Real curvature =
         choose(is.is_bottom, before.curvature + 2 * c.quad2,
-               choose(is.is_between, before.curvature + Dm * (fall * fall + r * (-mu * T2)), before.curvature));
+               choose(is.is_between, before.curvature + Dm * (fall * fall + bend), before.curvature));
     const Mask from = (was.is_bottom & 1) | (was.is_between & 2), to = (is.is_bottom & 1) | (is.is_between & 2);
     return {before.total + change, slope, curvature, (Mask{} + 1) << (from * 3 + to)};
 }

@@ -143,8 +143,6 @@ private:
         const bool is_elliptic = option<int>("opt.cone") != 0;
         refuse_if(is_elliptic && option<int>("opt.solver") == GAUSS_SEIDEL,
                   "friction cones are elliptic and the solver is PGS");
-        refuse_if(is_elliptic && is_mujoco_4,
-                  "friction cones are elliptic, for which MuJoCo 4 uses a different line search");
         refuse_if(is_elliptic && option<int>("opt.noslip_iterations") > 0,
                   "friction cones are elliptic and noslip_iterations is not zero");
         refuse_if(m_->opt.timestep < 0, "the timestep is negative");

@@ -441,7 +441,9 @@ private:
             }
             if (k == num_cones(p)) break;
             const Cone& c = p.cones[k];
-            const Searched searched = search_cone(c, alpha, {total, friction1, friction2, none()});
+            const Searched so_far = {total, friction1, friction2, none()};
+            const Searched searched = is_mujoco_4 ? search_cone<true>(c, p.residual + r, p.Jv + r, alpha, so_far)
+                                                  : search_cone<false>(c, p.residual + r, p.Jv + r, alpha, so_far);
             total = searched.total, friction1 = searched.slope, friction2 = searched.curvature;
             p.did = p.did | (looking & (searched.zones * CONE));
             r += c.dim;
