@@ -46,6 +46,11 @@ MUTANTS = {
                     "(H[i][j] - dot(H[i], H[j], j)) * inverse"),
     "cone_leaves": ("cone.h", "-0.5 * Dm * r0 * r0", "-0.5 * Dm * (r0 * r0)"),
     "cone_search": ("cone.h", "0.5 * Dm * moved * (2 * r0 + moved)", "0.5 * Dm * (moved * (2 * r0 + moved))"),
+    # with MuJoCo 4, without an effect before
+    "cone_force_4": ("cone.h", "-normal * (at.U[j] / at.T) * c.friction", "-normal / at.T * at.U[j] * c.friction"),
+    "cone_hessian_4": ("cone.h", "is_mujoco_4 ? mu * (N / T) : mu * N / T", "mu * N / T"),
+    "cone_grows_4": ("cone.h", "step * (start + U[j])", "step * (2 * start + step)"),
+    "cone_bends_4": ("cone.h", "-((N / T - mu) * (mu * across))", "-((N / T - mu) * mu * across)"),
     "impratio": ("constraint.h", "sqrt(R / m.impratio / R)", "sqrt(1 / m.impratio)"),
     "spring": ("smooth.h", "where(is_short, t.stiffness * (t.spring_low - length))", "all(0)"),
     "rk4_sum": ("integrate.h", "v = v + d.stage_vel[stage][k] * B[stage];",
