@@ -206,8 +206,8 @@ inline __attribute__((noinline)) void hold_bodies(const Description& m, Group& d
     for (int i = 0; i < 3; ++i) bias[3 + i] = 0.5 * (sum[1 + i] + term[1 + i]) * e.torque_scale;
 }
 
-// Whether a row has a number for each of its trees, between which MuJoCo would not see a connection otherwise. It leaves
-// out a row without numbers.
+// Whether a row has a number for each of its trees: MuJoCo sees no connection between them otherwise, and leaves out a
+// row without numbers.
 CYPOOL_LANES_INLINE Mask joins_trees(const Description& m, const Real* J, Dofs dofs) {
     Mask joins = ~none();
     while (dofs) {
