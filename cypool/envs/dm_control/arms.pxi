@@ -26,7 +26,7 @@ cdef class Arm(ControlTask):
 
     def __init__(self, spec, env_id, domain, written):
         super().__init__(spec, env_id, domain, written)
-        self.reads = 1 << XPOS | 1 << XQUAT | 1 << SITE_XPOS | 1 << SENSED_FORCES
+        self.reads, self.writes_model = 1 << XPOS | 1 << XQUAT | 1 << SITE_XPOS | 1 << SENSED_FORCES, True
         self.fully_observable = spec.options["fully_observable"]
         self.joints = [self.joint(name) for name in ARM_JOINTS]
         self.qpos = [self.qpos_of(name) for name in ARM_JOINTS]
@@ -184,7 +184,6 @@ cdef class Stacker(Arm):
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "stacker", ("body_pos",))
-        self.writes_model = True
         names = [f"box{k}" for k in range(int(spec.options["task"].removeprefix("stack_")))]
         self.boxes = [self.body(name) for name in names]
         self.sites = [self.site(name) for name in names]

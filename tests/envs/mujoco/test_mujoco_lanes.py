@@ -33,8 +33,8 @@ IDS = [f"{name}-v{version}" for name in (
 TASKS = [pytest.param(f"dm_control/{task}-v0", marks=pytest.mark.families("dm_control"))
          for task in ("cheetah-run", "walker-run", "hopper-hop", "humanoid-walk", "humanoid-run_pure_state",
                       "acrobot-swingup", "cartpole-three_poles", "pendulum-swingup", "point_mass-easy", "quadruped-run",
-                      "reacher-hard", "stacker-stack_2", "finger-spin", "finger-turn_hard",
-                      "swimmer-swimmer6")]
+                      "reacher-hard", "stacker-stack_2", "manipulator-insert_ball", "finger-spin", "finger-turn_hard",
+                      "swimmer-swimmer6", "ball_in_cup-catch", "fish-swim", "lqr-lqr_2_1")]
 MAZES = [pytest.param(f"AntMaze_{name}", marks=pytest.mark.families("robotics"))
          for name in ("UMaze-v5", "Large-v4", "Medium-v3")]
 # by ids: MuJoCo's steps in one of ours, and how many thousands of them are compared; ten millions in sum

@@ -150,6 +150,14 @@ def test_lanes_of_elliptic_cones_have_the_bits_of_mj_step(tmp_path, name, option
     check_equal(scene(tmp_path, **{"option": f'cone="elliptic" {option}', **CONES[name]}))
 
 
+def test_lanes_know_that_mj_step_may_not_find_round_shapes_that_just_touch(tmp_path):
+    walls = "".join(f'<geom type="capsule" fromto="{x} 0 -.05 {x} 0 .05" size=".008"/>' for x in (-0.03, 0.03))
+    # their boxes are parallel
+    balls = "".join(f'<body name="{name}{k}" pos="{0.3 * k} 2 1" euler="0 {0.1 + 0.17 * k} 0">{inner}</body>'
+                    for k in range(8) for name, inner in (("cup", walls), ("thing", '<freejoint/><geom size=".022"/>')))
+    check_equal(scene(tmp_path, balls, 'gravity="0 0 0"'))
+
+
 IMPLICIT = {
     "slides": things(4, SLIDES),
     "free": THINGS,

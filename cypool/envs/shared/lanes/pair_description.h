@@ -142,8 +142,7 @@ inline void Describer::add_pair(Description& o, int a, int b, int given) const {
     // MuJoCo's search for what is near may then leave out more
     refuse_if(p.margin < 0 || m_->geom_margin[a] < 0 || m_->geom_margin[b] < 0, p, "have a negative margin");
     refuse_if((given >= 0 ? array<double>("pair_gap")[given] : gap[a] + gap[b]) != 0, p, "have a gap");
-    p.certain = p.margin;
-    if (p.is_general) p.certain = p.type1 == HFIELD ? -1e-9 : p.margin - (p.type1 == PLANE ? 1e-9 : 1e-11);
+    p.certain = p.type1 == HFIELD ? -1e-9 : p.margin - (p.is_general && p.type1 == PLANE ? 1e-9 : 1e-11);
     if (given < 0 && is_near_plane(p)) p.certain -= 1e-5;
     const double bound1 = m_->geom_rbound[geom1], bound2 = m_->geom_rbound[geom2];
     p.bound = bound1 + bound2 + p.margin;
