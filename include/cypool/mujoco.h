@@ -40,13 +40,13 @@ using mjtObj = int;
 #define CYPOOL_MUJOCO_MODEL(X)                                                                                    \
     X(double, qpos0) X(double, body_mass) X(double, body_subtreemass) X(double, body_pos) X(double, body_quat)    \
     X(int, jnt_type) X(int, jnt_qposadr) X(int, jnt_dofadr) X(unsigned char, jnt_limited) X(double, jnt_range)    \
-    X(double, jnt_stiffness) X(double, dof_damping) X(double, geom_size) X(double, geom_pos) X(double, geom_quat)                   \
+    X(double, jnt_stiffness) X(double, dof_damping) X(double, geom_size) X(double, geom_pos)                      \
     X(double, site_size) X(double, site_pos) X(double, light_pos) X(double, wrap_prm) X(float, hfield_data)       \
     X(double, hfield_size) X(int, hfield_nrow) X(int, sensor_type) X(int, sensor_adr) X(int, sensor_dim)          \
     X(int, body_mocapid) X(int, eq_type) X(int, eq_obj1id) X(int, eq_obj2id) X(double, eq_data)                   \
     X(int, actuator_biastype) X(int, actuator_trnid) X(double, actuator_gainprm) X(double, actuator_biasprm)      \
     X(float, geom_rgba) X(float, site_rgba) X(unsigned char, actuator_ctrllimited) X(double, actuator_ctrlrange)  \
-    X(int, geom_bodyid) X(int, geom_contype) X(int, geom_conaffinity) X(double, geom_margin)                      \
+    X(int, geom_bodyid) X(int, geom_contype) X(int, geom_conaffinity) X(double, geom_margin) X(double, geom_quat) \
     X(double, geom_rbound) X(int, site_bodyid) X(double, site_quat) X(unsigned char, site_sameframe)
 #define CYPOOL_MUJOCO_DATA(X)                                                                                 \
     X(double, qpos) X(double, qvel) X(double, act) X(double, ctrl) X(double, qacc) X(double, userdata)        \
