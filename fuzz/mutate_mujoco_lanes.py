@@ -70,7 +70,6 @@ MUTANTS = {
                    "sum = sum + (moves[1][k] * way[k] - moves[0][k] * way[k]);"),
     "string_pulley": ("smooth.h", "normalize(way) / s.divisor", "normalize(way) * (1 / s.divisor)"),
     "string_tension": ("contact_forces.h", "way[i] * (tension / s.divisor)", "way[i] * tension / s.divisor"),
-    "string_joins": ("constraint.h", "d.bad = d.bad | (active & ~joins_trees(m, J, t.dof_set));", ";"),
     "act_exact": ("actuation.h", "speed * a.time * a.share", "speed * (a.time * a.share)"),
     "act_high": ("actuation.h", "clip(act, all(a.lowest_act), all(a.highest_act))", "max(act, all(a.lowest_act))"),
     "act_early": ("actuation.h", "return a.is_early ? next_act(m, d, actuator, speed) : d.act[a.act];",
@@ -185,8 +184,8 @@ HOPPING = f"""
 def own_robots():
     """Yields names and options of robots of one's own, which have most features of the class."""
     import tests_path  # noqa: F401
-    from envs.mujoco.test_mujoco_lanes_class import MOTORS, filters, robot
-    from envs.mujoco.test_mujoco_lanes_objects import coupled, scene
+    from envs.mujoco.test_mujoco_lanes_class import MOTORS, filters, robot, strings
+    from envs.mujoco.test_mujoco_lanes_objects import LOOSE, coupled, scene
 
     features = {
         "option": 'integrator="implicitfast"', "knee": 'gravcomp="0.5"', "servo": 'forcerange="-3 2"',
@@ -201,7 +200,8 @@ def own_robots():
         folder = Path(tempfile.mkdtemp())
         yield name, {"xml_file": robot(folder, **more), "frame_skip": 4, "forward_reward_weight": 0}
     held = {"more": coupled('<weld body1="thing0" body2="thing1" torquescale="0.7"/><joint joint1="shoulder" '
-                            'joint2="elbow" polycoef="0.1 0.5 0.2 -0.1 0.3"/>')}
+                            'joint2="elbow" polycoef="0.1 0.5 0.2 -0.1 0.3"/>')
+            + f"<tendon>{strings(('roof tip 3 arm roof', LOOSE))}</tendon>"}
     for name, option in (("own scene", 'impratio="3"'), ("own scene with cones", 'cone="elliptic" impratio="3"'),
                          ("own scene, implicit", 'integrator="implicitfast"')):
         yield name, {"xml_file": scene(Path(tempfile.mkdtemp()), option=option, **held), "frame_skip": 4,

@@ -133,6 +133,22 @@ def test_lanes_continue_after_a_step_that_mj_step_takes(tmp_path, option, ends_w
     assert 0 < lanes.num_by_mujoco() < 12 * 60 * 7 / 2
 
 
+@pytest.mark.parametrize("rail", ["", '<joint name="rail" type="slide" axis="1 0 0"/>'])
+def test_string_that_pulls_at_right_angles_to_a_rail_is_left_to_mj_step(tmp_path, rail):
+    # MuJoCo looks for numbers in its row, and finds none of this rail
+    path = tmp_path / "rails.xml"
+    path.write_text(f"""<mujoco><worldbody>
+        <body name="a"><joint name="a" type="slide" axis="0 1 0"/><geom size="0.1"/><site name="a"/></body>
+        <body pos="1 0 0">{rail}<geom size="0.1"/><site name="b"/></body></worldbody>
+        <tendon>{strings(("a b", 'range="0 0.9" limited="true"'))}</tendon>
+        <actuator><motor joint="a"/></actuator></mujoco>""")
+    lanes = make_lanes(load_model(str(path)))
+    before = lanes.num_by_mujoco()
+    assert lanes.compare(30, 10, 5, 0, 0, False) == ""
+    assert lanes.num_by_mujoco() - before > 100
+    assert lanes.compare(30, 10, 5, 0.1, 1, False) == ""
+
+
 CONES = {
     **{f"condim {n}": {"geom": f'condim="{n}"'} for n in (1, 3, 4, 6)},
     "little friction": {"things": things(4, place='friction="0.05" priority="1"')},
