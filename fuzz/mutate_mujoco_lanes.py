@@ -52,7 +52,7 @@ MUTANTS = {
     "cone_grows_4": ("cone.h", "step * (start + U[j])", "step * (2 * start + step)"),
     "cone_bends_4": ("cone.h", "-((N / T - mu) * (mu * across))", "-((N / T - mu) * mu * across)"),
     "impratio": ("constraint.h", "sqrt(R / m.impratio / R)", "sqrt(1 / m.impratio)"),
-    "spring": ("smooth.h", "where(is_short, t.stiffness * (t.spring_low - length))", "all(0)"),
+    "spring": ("smooth.h", "where(length < t.spring_low, t.stiffness * (t.spring_low - length))", "all(0)"),
     "rk4_sum": ("integrate.h", "v = v + d.stage_vel[stage][k] * B[stage];",
                 "v = d.stage_vel[stage][k] * B[stage] + v * 1.0000000000000002;"),
     "pack_dof": ("packing.h", "rows[l]->is_negative ? -1 : 1", "-1"),
