@@ -208,7 +208,7 @@ class ClusterEnv(Normalizing, VectorEnv):
         drawn = np.asarray(policy.distribution.sample(params, np.random.default_rng(0)))
         shape, action = (2, *self.env_spec.action.shape), self.env_spec.action
         if drawn.shape != shape or (isinstance(action, Discrete) and drawn.dtype.kind not in "iu"):
-            raise ValueError(f"policy: expected a distribution that draws two actions of shape {shape} for {action}, "
+            raise ValueError(f"policy: expected a distribution whose samples have shape {shape} for {action}, "
                              f"got {drawn.dtype} of shape {drawn.shape}")
         if isinstance(action, Discrete) and getattr(policy.distribution, "n", action.n) != action.n:
             raise ValueError(f"policy: expected a policy that chooses from {action.n} actions, got "
