@@ -81,7 +81,7 @@ OPTIONS = {
     "img_height": integer(84, -_MOST, _MOST, "Height of an observation, no greater than the screen's."),
     "img_width": integer(84, -_MOST, _MOST, "Width of an observation, no greater than the screen's."),
     "gray_scale": boolean(True, "Whether images are grayscale instead of color."),
-    "channels_last": boolean(None, "Puts color channels last; otherwise an image is three planes."),
+    "channels_last": boolean(None, "Puts color channels last; otherwise, they come first."),
     "repeat_action_probability": number(None, 0, 1, "Probability, at each frame, that the console repeats the "
                                                     "previous action."),
     "full_action_space": Option(False, _check_full_action_space, "All legal actions (18 in most games) instead of "

@@ -34,7 +34,7 @@ cdef class EnvPoolDoom(Doom):
     """Doom with EnvPool 1.2.5's observations, actions and rewards: small stacked images, and changes in game variables.
 
     A step that ends the episode has reward 0 and repeats the previous frame, because the game no longer renders one.
-    With several players, observations, actions and infos have a first dimension for the players.
+    With several players, observations, actions and infos have a leading dimension for the players.
     """
     describe = staticmethod(describe_envpool)
 

@@ -28,7 +28,7 @@ def declare(parser: Parser) -> None:
 
 def run(id: str | None, env: str | None, num_envs: int, batch_size: int | None, threads: int | None, seconds: float,
         rounds: int, peers: str, option: list[str], json: str | None, plot: str | None, verbose: bool) -> None:
-    """Compare the speed of cypool and its peers, interleaved, in frames per second."""
+    """Compare cypool and its peers in frames per second, in interleaved runs."""
     if id is not None and env is not None:
         raise Refusal(f"--env: expected either ID or --env, got {id!r} and {env!r}")
     env = id or env or "Pong-v5"

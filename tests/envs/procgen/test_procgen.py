@@ -543,7 +543,7 @@ def test_where_the_library_is(folder, monkeypatch):
     monkeypatch.setenv("CYPOOL_CACHE", str(folder.parent / "empty"))
     monkeypatch.setattr(wheels, "folder_of", lambda _: None)
     assert not library.is_there() and not library.is_valid()
-    with pytest.raises(ImportError, match="procgen: the library of procgen 0.10.7 is missing: cypool get procgen"):
+    with pytest.raises(ImportError, match="procgen: the procgen 0.10.7 library is missing: cypool get procgen"):
         cypool.make("procgen-maze-v0")
     # it describes itself without
     assert cypool.make_spec("procgen-maze-v0").max_episode_steps == 500

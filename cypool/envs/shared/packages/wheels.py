@@ -96,7 +96,7 @@ class Wheel(NamedTuple):
         for folder in folders:
             if os.path.isfile(folder / self.library):
                 return folder
-        raise ImportError(f"{self.family}: the library of {self.package} {self.version} is missing: {self.get}")
+        raise ImportError(f"{self.family}: the {self.package} {self.version} library is missing: {self.get}")
 
     def is_there(self) -> bool:
         """Whether the package can be found."""
