@@ -162,10 +162,10 @@ def state_of(text):
 
 
 cdef class Atari(Env):
-    """An Atari game in which each step repeats the action for `frame_skip` frames.
+    """An Atari game; each step repeats the action for `frame_skip` frames.
 
     Follows EnvPool's Atari: the same options and defaults, seeds, resets and rewards. However, games with 250 rows show
-    the full screen, while EnvPool shows only 210 rows. The emulator is ALE's without color averaging, and with
+    the full screen, while EnvPool shows only 210 rows. The emulator is ALE's, without color averaging and with
     bit-identical replacements for the processor and video chip.
 
     Observation: uint8 (stack_num, img_height, img_width), the latest frames, newest last; without `gray_scale`, three
@@ -185,7 +185,7 @@ cdef class Atari(Env):
 
     If a game ends before the last frame of a step, the observation shows the game's final frame.
 
-    A `preset` imitates another package in all of this, including its bugs in observing the step in which a game ends:
+    A `preset` imitates another package in all of this, including its bugs in observing a game's last step:
 
     * "envpool": EnvPool 1.2.5, which shows 210 rows. If a game ends before the second-to-last frame of a step, the
       observation repeats the previous step's image. An episode that ends in the last step of the time limit is reported

@@ -70,8 +70,8 @@ OPTIONS = {
     "stack_num": integer(4, 1, 256, "Number of frames in an observation."),
     "frame_skip": Option(4, _check_skip, "Number of frames per step; or (low, high): a random number from `low` to "
                                          "`high` - 1 for each step."),
-    "noop_max": integer(30, 0, 100_000, "A reset begins with 1 to `noop_max` frames without an action, or one fewer if "
-                                        "fire is then pressed; 0: none."),
+    "noop_max": integer(30, 0, 100_000, "A reset begins with 1 to `noop_max` frames without an action (one fewer if "
+                                        "fire is pressed afterward); 0: none."),
     "episodic_life": boolean(False, "Losing a life ends the episode; the next episode continues the game, except with "
                                     'the presets "ale" and "gymnasium".'),
     "zero_discount_on_life_loss": boolean(False, "Adds a `discount` to the info and to dm_env time steps: 0 if a "
@@ -84,7 +84,7 @@ OPTIONS = {
     "channels_last": boolean(None, "Puts color channels last; otherwise, they come first."),
     "repeat_action_probability": number(None, 0, 1, "Probability, at each frame, that the console repeats the "
                                                     "previous action."),
-    "full_action_space": Option(False, _check_full_action_space, "All legal actions (18 in most games) instead of "
+    "full_action_space": Option(False, _check_full_action_space, "Allows all legal actions (18 in most games), not "
                                                                  'only those the game uses. "all": always 18 actions; '
                                                                  "illegal ones do nothing."),
     "continuous": boolean(False, "An action is a joystick position: radius, angle and fire."),

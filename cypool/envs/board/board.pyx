@@ -178,7 +178,7 @@ cdef class Game2048(BoardGame):
 cdef class Backgammon(BoardGame):
     """Backgammon without doubling: player 0 moves toward higher points, player 1 toward lower ones.
 
-    Observation: float32 (200,): for the player, then for the opponent, at each point whether there are 1, 2 or 3
+    Observation: float32 (200,): for the player, then for the opponent, at each point whether it holds 1, 2 or 3
         checkers, and how many more; for the player, checkers on the bar, checkers borne off, and whether it is the
         player's turn, then the same for the opponent; the dice, the lower one first.
     Action: Two moves: the start of the first checker, plus 26 times the start of the second, plus 676 if the first uses

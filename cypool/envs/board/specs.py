@@ -50,7 +50,7 @@ def othello(options: dict[str, Any]) -> EnvSpec:
     return _spec(options, planes(3, 8, 8), 65)
 
 
-@describes(rows=integer(8, 2, 8, "Rows of the board."), columns=integer(8, 2, 8, "Columns of the board."), **_TWO)
+@describes(rows=integer(8, 2, 8, "Number of rows."), columns=integer(8, 2, 8, "Number of columns."), **_TWO)
 def breakthrough(options: dict[str, Any]) -> EnvSpec:
     rows, columns = options["rows"], options["columns"]
     return _spec(options, planes(3, rows, columns), rows * columns * DIRECTIONS * 2)

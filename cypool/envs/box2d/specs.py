@@ -14,8 +14,9 @@ from cypool.util.warn import warn_caller
 _FPS = 50
 _FRESH_WORLD = boolean(False, "Creates a new world for each episode, so that episodes do not depend on earlier ones.")
 _ACTION_DTYPE = choice("float32", ("float32", "float64"),
-                       '"float32", or "float64" to match Gymnasium when it is given float64 actions.')
-_CONTINUOUS_DTYPE = _ACTION_DTYPE.with_default("float32", f"For continuous actions: {_ACTION_DTYPE.meaning}")
+                       'Dtype of actions: "float32", or "float64" to match Gymnasium with float64 actions.')
+_CONTINUOUS_DTYPE = _ACTION_DTYPE.with_default("float32", 'Dtype of continuous actions: "float32", or "float64" to '
+                                                                  "match Gymnasium with float64 actions.")
 
 
 @describes(

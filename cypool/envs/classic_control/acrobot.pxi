@@ -60,7 +60,7 @@ cdef State slope_at(const State* y, double torque) noexcept nogil:
 
 
 cdef class Acrobot(Env):
-    """Two links hang in a chain; a motor between them pulls one way (0), not at all (1) or the other (2).
+    """Two links hang in a chain; a motor between them pulls one way (0), not at all (1) or the other way (2).
 
     Follows `gymnasium.envs.classic_control.AcrobotEnv` of Gymnasium 1.4, operation by operation: the same seed and
     actions give bit-identical results.

@@ -32,9 +32,9 @@ _TILES = {"Craftax-Classic": 7, "Craftax": 10}
 
 
 def _check_key(name: str, value: Any) -> tuple[int, int]:
-    words = check_list(name, value, "a pair of ints, as jax.random.PRNGKey returns")
+    words = check_list(name, value, "a pair of ints, such as jax.random.PRNGKey returns")
     if len(words) != 2:
-        raise ValueError(f"{name}: expected a pair of ints, as jax.random.PRNGKey returns, got {shown(value)}")
+        raise ValueError(f"{name}: expected a pair of ints, such as jax.random.PRNGKey returns, got {shown(value)}")
     return check_int(f"{name}[0]", words[0], 0, 2**32 - 1), check_int(f"{name}[1]", words[1], 0, 2**32 - 1)
 
 
@@ -57,7 +57,7 @@ def _angles(size: int) -> Option:
         return tuple(check_one(f"{name}[{k}]", noise, shapes[k]) for k, noise in enumerate(noises))
 
     return Option((None,) * len(shapes), check, "Noise angles for water, mountains, paths and trees, as fractions of a "
-                  f"turn: four items, each None (random) or an array, with shapes {', '.join(map(str, shapes))}.")
+                  f"turn: four items, each None (random) or an array; shapes: {', '.join(map(str, shapes))}.")
 
 
 def _slots(default: int, what: str) -> Option:
@@ -76,7 +76,7 @@ def _common(max_timesteps: int, always_diamond: bool, size: int) -> dict[str, Op
 
 _FLOW: dict[str, Option] = {
     "obs_type": choice("symbolic", OBS_TYPES, '"symbolic" or "pixels".'),
-    "auto_reset": boolean(False, "Whether each step also generates the next world, as the package does."),
+    "auto_reset": boolean(False, "Also generates the next world in each step, like the package."),
     "key": optional(_check_key, "A JAX key instead of a seed: environment i starts from `split(key, num_envs)[i]`.")}
 
 

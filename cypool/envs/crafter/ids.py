@@ -10,7 +10,7 @@ FAMILY = Family(
     package="crafter",
     extra="crafter",
     reference="crafter 1.8.3",
-    fidelity="everything, compared with a crafter whose sets keep their order",
+    fidelity="everything, compared with a crafter whose sets keep insertion order",
     smoke_ids=("CrafterReward-v1",),
     # as in crafter's own window, but for "e", as "r" starts a new episode
     keys={"*": {"a": 1, "d": 2, "w": 3, "s": 4, "left": 1, "right": 2, "up": 3, "down": 4, "space": 5, "tab": 6,

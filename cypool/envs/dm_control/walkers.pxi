@@ -56,7 +56,7 @@ cdef class Hopper(ControlTask):
 
     Observation: float64 `position` (6,), `velocity` (7,), `touch` (2,).
     Action: float64 (4,) in [-1, 1]: the torques.
-    Reward: In [0, 1]: for standing upright, times small controls ("stand") or the speed up to 2 m/s ("hop").
+    Reward: In [0, 1]: for standing upright, times a factor for small controls ("stand") or speed up to 2 m/s ("hop").
     Terminated: Never.
     """
     describe = staticmethod(specs.hopper)

@@ -222,14 +222,14 @@ def _check(name: str, options: dict[str, Any]) -> None:
             action["longitudinal"] and action["lateral"]):
         raise ValueError(f"action: expected one axis with {name}, got longitudinal and lateral")
     if name == "LaneKeeping" and (does != "ContinuousAction" or not action["dynamical"]):
-        raise ValueError("action: expected a dynamical ContinuousAction with LaneKeeping, got a different one")
+        raise ValueError("action: expected a dynamical ContinuousAction with LaneKeeping, got another action")
     for kind in kinds:
         if (name == "LaneKeeping") != (kind == "AttributesObservation"):
             raise ValueError("observation: expected AttributesObservation with LaneKeeping and no other environment, "
                              f"got {kind} with {name}")
         for only, task in (("KinematicsGoal", "Parking"), ("ExitObservation", "Exit")):
             if kind == only and name != task:
-                raise ValueError(f"observation: expected {only} only with {task}, got {only} with {name}")
+                raise ValueError(f"observation: expected {only} with {task} only, got {only} with {name}")
     if options["policy_frequency"] > options["simulation_frequency"]:
         raise ValueError("policy_frequency: expected at most simulation_frequency, got "
                          f"{options['policy_frequency']} and {options['simulation_frequency']}")

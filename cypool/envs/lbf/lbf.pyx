@@ -19,7 +19,7 @@ cdef class Foraging(RulesEnv):
 
     Observation: float32 (3 * `max_num_food` + 3 * `players`,): row, column and level of each visible food item, row by
         row, then of the player itself and of the others. Positions are relative to the field of view. Players and food
-        out of sight are (-1, -1, 0). With `grid_observation` float32 (3, 2 * `sight` + 1, 2 * `sight` + 1): levels of
+        out of sight are (-1, -1, 0). With `grid_observation`, float32 (3, 2 * `sight` + 1, 2 * `sight` + 1): levels of
         players, levels of food, and 1 for free cells.
     Action: none (0), north (1), south (2), west (3), east (4), load (5).
     Reward: For loaded food, the player's level times the food's level; with `unit_reward`, divided by the sum of the

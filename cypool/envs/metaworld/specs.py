@@ -21,22 +21,22 @@ _FRAME = [-0.525, 0.348, -0.0525, -1] + [-np.inf] * 14, [0.525, 1.025, 0.7, 1] +
 
 OPTIONS = {
     "task": choice("reach-v3", TASKS, "The task: one of `cypool.envs.metaworld.tasks.TASKS`."),
-    "goals": unchecked(None, "The goals to choose from at resets: a sequence of goals, each with the three or six "
-                             "numbers that a reset of the task draws; None: the `num_goals` goals that the package "
-                             "draws for a benchmark of this task with the environment's seed."),
+    "goals": unchecked(None, "The goals that resets choose from: a sequence of goals, each given as the three or "
+                             "six numbers that a reset draws for the task; None: the `num_goals` goals that the "
+                             "package draws for a benchmark of this task with the environment's seed."),
     "num_goals": integer(50, 1, MOST_GOALS, "Number of goals if `goals` is not given."),
     "task_select": choice("random", ("random", "pseudorandom", "fresh"),
                           'How a reset chooses a goal: "random"; "pseudorandom", all in turn, reshuffled after each '
                           'round; or "fresh", a new goal each time.'),
-    "sample_tasks_on_reset": boolean(None, "Whether every reset chooses a goal, or only the first; None: every reset, "
+    "sample_tasks_on_reset": boolean(None, "Whether every reset chooses a goal, instead of only the first; None: True, "
                                            'except with "pseudorandom".'),
     "partially_observable": boolean(False, "Hides the goal: observations contain zeros instead."),
     "terminate_on_success": boolean(False, "Ends the episode on success."),
-    "use_one_hot": boolean(False, "Adds the task to the observation: `num_tasks` numbers, with a one at `task_index`."),
+    "use_one_hot": boolean(False, "Adds the task to the observation: `num_tasks` numbers, 1 at `task_index`, else 0."),
     "task_index": unchecked(0, "See `use_one_hot`."),
     "num_tasks": integer(1, 1, 1000, "See `use_one_hot`."),
-    "recurrent_info_in_obs": boolean(False, "Adds to the observation the last action, the reward, and whether the "
-                                            "episode ended."),
+    "recurrent_info_in_obs": boolean(False, "Adds the last action, the reward and an end-of-episode flag to the "
+                                            "observation."),
     "normalize_reward_in_recurrent_info": boolean(True, "Divides the reward in the observation by 10."),
     "reward_function_version": choice("v2", ("v1", "v2"), 'The reward: "v2", or "v1" as in early Meta-World.'),
     "reward_normalization_method": choice(

@@ -41,7 +41,7 @@ SCENARIOS: dict[str, tuple[tuple[str, ...], dict[str, Option]]] = {
     "SimpleSpread": (("agent",), {
         "N": integer(3, 1, 100, "Number of agents and of landmarks."), "local_ratio": _LOCAL_RATIO,
         "curriculum_stage": _stage("0: collisions cost nothing; None, 1 or 2: they reduce the reward."),
-        "terminate_on_success": _success("there is an agent at each landmark"), **_NEIGHBORS}),
+        "terminate_on_success": _success("every landmark has an agent"), **_NEIGHBORS}),
     "SimpleTag": (("adversary", "agent"), {
         **_counts("Number of agents.", num_good=1), **_counts("Number of adversaries.", num_adversaries=3),
         **_counts("Number of obstacles.", 0, num_obstacles=2),

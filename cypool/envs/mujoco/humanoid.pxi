@@ -275,7 +275,7 @@ cdef class HumanoidStandupV4(_Standup):
     Follows `gymnasium.envs.mujoco.humanoidstandup_v4.HumanoidStandupEnv` of Gymnasium 1.4, operation by operation.
 
     Observation: float64 (376,), as in `HumanoidV4`. Everything else is as in `HumanoidStandup` with its defaults, but
-        Gymnasium's info only has the parts of the reward.
+        Gymnasium's info contains only the parts of the reward.
     """
     describe = staticmethod(specs.humanoid_standup_v4)
 

@@ -132,7 +132,7 @@ cdef class InvertedDoublePendulum(_DoublePendulum):
     Observation: float64 (9,): position of the cart; sines of the angles, then cosines; velocities, and the constraint
         force on the cart, clipped to 10.
     Action: float32 (1,) in [-1, 1]: the force.
-    Reward: For health, minus the squared distance of the tip from its upright position, and the squared angular
+    Reward: For health, minus the squared distance of the tip from its upright position and the squared angular
         velocities.
     Terminated: When the tip is not higher than 1.
     Info: `reward_survive`, `distance_penalty`, `velocity_penalty` float64.

@@ -10,7 +10,7 @@ FAMILY = Family(
     download="cypool.envs.nethack.library",
     reference="nle 1.3.0",
     reference_package="nle",
-    fidelity="everything, if an episode's clock is the same",
+    fidelity="everything, if episodes have the same clock",
     smoke_ids=("NetHackScore-v0",),
     terminal="cypool.envs.nethack.terminal:play")
 

@@ -87,7 +87,7 @@ cdef class NetHack(Env):
     """NetHack with a task: a new dungeon in each episode, hundreds of kinds of objects and monsters, and one life.
 
     Runs nle 1.3.0's library without its Python code: with the same seeds, clock and actions, results are bit-identical.
-    Unlike in NLE, episodes are drawn from the environment's random stream.
+    Unlike NLE, cypool draws episodes from the environment's random stream.
 
     Observation: A dict with the `observation_keys`: NLE's observations, in its dtypes.
     Action: The index of a key in `actions`; by default 86 commands, 23 in tasks, 121 in the challenge.

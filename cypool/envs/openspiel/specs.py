@@ -88,7 +88,7 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
                              "The random generator for chance events: Gymnasium's, or a `numpy.random.RandomState`, as "
                              "in OpenSpiel's `rl_environment`."),
         view=unchecked(None, 'The contents of a row: "mover", the player to move; "players", all players, as agents; '
-                             '"single", one player, with opponents in the environment. None: "mover", or "players" for '
+                             '"single", one player; the environment plays the others. None: "mover", or "players" for '
                              "simultaneous moves."),
         seat=unchecked(None, 'The player in the "single" view: a number, "random" (the default), or "alternate" '
                              "(each player in turn)."),

@@ -62,8 +62,8 @@ cdef enum:
 cdef class Procgen(Env):
     """One of sixteen games with random levels: train on some levels, and test on others.
 
-    Runs procgen 0.10.7's library: the same seed and actions give bit-identical results. Unlike in procgen, an episode's
-    last observation is returned.
+    Runs procgen 0.10.7's library: the same seed and actions give bit-identical results. Unlike procgen, cypool
+    returns an episode's last observation.
 
     Observation: uint8 (64, 64, 3): an image; (3, 64, 64) with `channel_first`.
     Action: one of 15 combinations of keys: left and down (0), left (1), left and up (2), down (3), none (4), up (5),

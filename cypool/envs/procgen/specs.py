@@ -25,7 +25,7 @@ _INFO = {"level_seed": Array((), np.int32), "prev_level_seed": Array((), np.int3
                                             "some of these."),
     num_levels=integer(0, 0, MAX_LEVEL, "Number of levels; 0: all 2**31 - 1."),
     start_level=integer(0, 0, MAX_LEVEL, "The first level."),
-    use_sequential_levels=boolean(False, "When a level is completed, continues the episode with another."),
+    use_sequential_levels=boolean(False, "Continues the episode with another level when one is completed."),
     center_agent=boolean(True, "Centers the view on the player; some games ignore this."),
     use_backgrounds=boolean(True, "Draws a background image instead of black."),
     use_monochrome_assets=boolean(False, "Draws everything as single-colored rectangles."),

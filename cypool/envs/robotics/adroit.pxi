@@ -126,7 +126,8 @@ cdef class AdroitDoor(Adroit):
 
     Observation: float64 (39,): joints, latch and hinge; palm, handle, and their difference; whether the door is open.
     Action: As in `Adroit`, (28,).
-    Others: As in `Adroit`.
+
+    Everything else is as in `Adroit`.
     """
     describe = staticmethod(specs.adroit("door", load_robot))
 
@@ -180,7 +181,8 @@ cdef class AdroitHammer(Adroit):
     Observation: float64 (46,): joints; clipped velocities of the hammer; palm, hammer and its rotation; nail and the
         force on it.
     Action: As in `Adroit`, (26,).
-    Others: As in `Adroit`.
+
+    Everything else is as in `Adroit`.
     """
     describe = staticmethod(specs.adroit("hammer", load_robot))
 
@@ -241,7 +243,8 @@ cdef class AdroitPen(Adroit):
 
     Observation: float64 (45,): joints; position and velocities of the pen; both pens' directions; differences.
     Action: As in `Adroit`, (24,).
-    Others: As in `Adroit`.
+
+    Everything else is as in `Adroit`.
     """
     describe = staticmethod(specs.adroit("pen", load_robot))
 
@@ -312,7 +315,8 @@ cdef class AdroitRelocate(Adroit):
 
     Observation: float64 (39,): joints; differences between palm, ball and target.
     Action: As in `Adroit`, (30,).
-    Others: As in `Adroit`.
+
+    Everything else is as in `Adroit`.
     """
     describe = staticmethod(specs.adroit("relocate", load_robot))
 

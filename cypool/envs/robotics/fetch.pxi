@@ -269,7 +269,8 @@ cdef class FetchReach(Fetch):
 
     Observation: float64 `observation` (10,): position, opening and velocities of the gripper; `achieved_goal`,
         `desired_goal` (3,).
-    Others: As in `Fetch`.
+
+    Everything else is as in `Fetch`.
     """
     describe = staticmethod(specs.fetch("reach", load_robot))
 
@@ -284,7 +285,8 @@ cdef class FetchPush(Fetch):
 
     Observation: float64 `observation` (25,): as in `FetchReach`, and position, rotation and velocities of the object;
         `achieved_goal`, `desired_goal` (3,): of the object.
-    Others: As in `Fetch`.
+
+    Everything else is as in `Fetch`.
     """
     describe = staticmethod(specs.fetch("push", load_robot))
 
@@ -298,7 +300,8 @@ cdef class FetchSlide(Fetch):
     Follows `gymnasium_robotics.envs.fetch.slide` 1.4.2.
 
     Observation: As in `FetchPush`.
-    Others: As in `Fetch`.
+
+    Everything else is as in `Fetch`.
     """
     describe = staticmethod(specs.fetch("slide", load_robot))
 
@@ -312,7 +315,8 @@ cdef class FetchPickAndPlace(Fetch):
     Follows `gymnasium_robotics.envs.fetch.pick_and_place` 1.4.2.
 
     Observation: As in `FetchPush`.
-    Others: As in `Fetch`.
+
+    Everything else is as in `Fetch`.
     """
     describe = staticmethod(specs.fetch("pick_and_place", load_robot))
 

@@ -205,7 +205,7 @@ cdef class HandReach(Hand):
 
 
 cdef class Manipulate(Hand):
-    """Base of the hands that move and turn an object on the palm.
+    """Base of the tasks of moving and turning an object on the palm.
 
     Observation: float64 `observation` (61,): positions and velocities of joints, velocities, position and quaternion of
         the object; (153,) with 92 touch sensors; `achieved_goal`, `desired_goal` (7,): position and quaternion.
@@ -386,7 +386,7 @@ cdef class HandBlock(Manipulate):
 
     Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_block` 1.4.2, and its version with touch sensors.
 
-    Others: As in `Manipulate`.
+    Everything else is as in `Manipulate`.
     """
     describe = staticmethod(specs.manipulate("block", load_robot))
 
@@ -399,7 +399,7 @@ cdef class HandEgg(Manipulate):
 
     Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_egg` 1.4.2, and its version with touch sensors.
 
-    Others: As in `Manipulate`.
+    Everything else is as in `Manipulate`.
     """
     describe = staticmethod(specs.manipulate("egg", load_robot))
 
@@ -412,7 +412,7 @@ cdef class HandPen(Manipulate):
 
     Follows `gymnasium_robotics.envs.shadow_dexterous_hand.manipulate_pen` 1.4.2, and its version with touch sensors.
 
-    Others: As in `Manipulate`.
+    Everything else is as in `Manipulate`.
     """
     describe = staticmethod(specs.manipulate("pen", load_robot))
 

@@ -370,7 +370,7 @@ cdef class AntMazeV4(_AntMaze):
 
 
 cdef class AntMazeV3(AntMazeV4):
-    """The same maze, but a goal that is reached is replaced before the reward is computed.
+    """The same maze, but a reached goal is replaced before the reward is computed.
 
     Follows `gymnasium_robotics.envs.maze.ant_maze_v3` 1.4.2.
 

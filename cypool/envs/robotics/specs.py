@@ -154,7 +154,7 @@ _MANIPULATE = {
     "target_position": choice("random", POSITIONS, 'Target position: "random", "fixed" at the object\'s start, or '
                               '"ignore" for any place.'),
     "target_rotation": choice("xyz", ROTATIONS, 'Target rotation: "xyz", any; "z", around the vertical axis; '
-                              '"parallel", aligned with the axes, then rotated about the vertical axis.'),
+                              '"parallel", aligned with the axes, then rotated around the vertical axis.'),
     "touch_get_obs": choice(None, TOUCH, 'Touch observations: "sensordata", "boolean" or "log"; None: none.'),
     "touch_visualisation": choice("on_touch", _TOUCH_PICTURES, 'How images show touch sensors: "on_touch", red when '
                                   'touched; "always", as in the model; or "off".'),
@@ -189,7 +189,7 @@ def manipulate(thing: str, load_robot: LoadRobot) -> Callable[..., Any]:
 _MAZE = {
     **ROBOT,
     "maze_map": Option(mazes.U_MAZE, mazes.check_map, 'Rows of cells: 1 is a wall, 0 is empty, "g" allows goals, "r" '
-                       'starts, "c" both.'),
+                       'allows starts, and "c" allows both.'),
     "continuing_task": boolean(True, "Continues an episode after the goal is reached."),
     "reset_target": boolean(False, "Replaces a goal when it is reached."),
 }

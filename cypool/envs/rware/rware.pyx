@@ -37,8 +37,9 @@ cdef class Warehouse(RulesEnv):
     Follows rware 2.0.0: the same seed and actions give bit-identical results.
 
     Observation: float32 (71,) with the default sensors: x, y, whether the agent carries a shelf, its direction one-hot
-        (up, down, left, right), and whether it is on a highway. Then for each visible cell, row by row: whether there
-        is an agent, its direction, its message, whether there is a shelf, and whether it is requested. "image": float32
+        (up, down, left, right), and whether it is on a highway. Then for each visible cell, row by row: whether it
+        contains an agent, the agent's direction and message, whether it contains a shelf, and whether the shelf is
+        requested. "image": float32
         (layers, 2 * `sensor_range` + 1, 2 * `sensor_range` + 1). "image_dict": `features` float32 (6,), the agent's
         direction, whether it is on a highway and whether it carries a shelf; `image`.
     Action: nothing (0), forward (1), turn left (2), right (3), load or unload (4). With `msg_bits`: int64

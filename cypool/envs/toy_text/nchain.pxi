@@ -20,7 +20,7 @@ cdef class NChain(Env):
     Follows EnvPool's `NChain-v0` in everything except the random numbers.
 
     Observation: `Discrete(n)`: the state.
-    Reward: `large` for a step forward in the last state, which does not leave it; `small` for going back; else 0.
+    Reward: `large` for a step forward in the last state, which stays there; `small` for going back; else 0.
     Terminated: Never.
     """
     describe = staticmethod(specs.nchain)

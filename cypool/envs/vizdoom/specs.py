@@ -287,9 +287,9 @@ ENVPOOL_OPTIONS = dict(
     iwad_path=_IWAD.with_default(""), game_args=_GAME_ARGS,
     map_id=Option("map01", _check_word, "The map."),
     screen_resolution=optional(
-        _check_word, "The engine's resolution, such as \"RES_160X120\"; None: the config's, but for widths below 320, "
-                     "the engine renders at 320x240 and scales the image down, as EnvPool does. A lower resolution is "
-                     "faster, but changes pixels."), **_MATCH)
+        _check_word, "The engine's resolution, such as \"RES_160X120\"; None: the config's, except that for widths "
+                     "below 320, the engine renders at 320x240 and scales the image down, like EnvPool. A lower "
+                     "resolution is faster, but changes pixels."), **_MATCH)
 
 
 def envpool_doom(options: dict[str, Any], read_config: ReadConfig) -> EnvSpec:

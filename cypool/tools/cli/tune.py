@@ -66,8 +66,8 @@ def run(id: str, milliseconds: float | None, purpose: str, max_envs: int, option
                  f"{each.steps_per_second / measured[0].steps_per_second:.2f}"]
         rows.append([(cell, "bold" * (each is measured[0])) for cell in cells])
     print_table(rows, heading=("num_envs", "batch_size", "num_threads", "steps/s", "of the best"), right=range(5))
-    print(styled(f"\nAmong the fastest of the {len(measured)} settings measured. The first has the fewest "
-                 "environments of those within 5% of the best.", "dim"))
+    print(styled(f"\nThese are among the fastest of the {len(measured)} settings measured. The first has the "
+                 "fewest environments of those within 5% of the best.", "dim"))
     # plain text: to be copied
     print(f"\n    {line}\n")
     print_text(f"PyTorch: {torch}.")

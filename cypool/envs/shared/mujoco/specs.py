@@ -44,7 +44,7 @@ SIMULATION = {
     "obs_dtype": choice("float64", ("float64", "float32"), 'Dtype of observations: "float64", or "float32" for rounded '
                                                            "numbers."),
     "action_dtype": choice("float32", ("float32", "float64"), 'Dtype of actions: "float32", or "float64" to match '
-                           "Gymnasium when it is given float64 actions."),
+                           "Gymnasium with float64 actions."),
     "frame_stack": integer(1, 1, 1024, "Number of stacked observations, the newest last. After a reset, the stack "
                            "repeats the first observation."),
     "randomize": unchecked(None, "Fields of the model to randomize in each episode: names of mjModel fields, such as "
@@ -55,8 +55,8 @@ SIMULATION = {
     "from_pixels": boolean(False, "Observes images from `render`, uint8 (height, width, 3), instead of numbers."),
     "width": integer(480, 1, 8192, "Width of rendered images."),
     "height": integer(480, 1, 8192, "Height of rendered images."),
-    "camera_id": unchecked(None, "A camera in the model; None or -1: the free camera."),
-    "camera_name": unchecked(None, "A camera in the model; None or -1: the free camera."),
+    "camera_id": unchecked(None, "The number of a camera in the model; None or -1: the free camera."),
+    "camera_name": unchecked(None, "The name of a camera in the model, instead of `camera_id`."),
     "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in an image; more raise an error."),
     "visual_options": Option(None, _check_visual_options, "Visualization flags: a dict that maps MuJoCo's mjtVisFlag "
                              "numbers to True or False."),
