@@ -70,7 +70,7 @@ def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
               report: Callable[[str], object] | None = None, **options: Any) -> Contract:
     """Checks with random legal actions that an environment keeps the promises that cypool makes for all environments.
 
-    * It writes its whole row, and nothing else (`cypool.make(debug=True)`).
+    * It writes its whole row and nothing else (`cypool.make(debug=True)`).
     * Observations are in their spaces, and those declared as stacks are stacks; rewards are finite.
     * The same seed and actions give bit-identical results with any number of threads, in synchronous and asynchronous
       pools, and after a reset with that seed.
@@ -351,7 +351,7 @@ class _Check:
             if not isinstance(error.__cause__, RowError):
                 raise
             self.complain(str(error), error)
-        self.hold("it writes its whole row, and nothing else")
+        self.hold("an environment writes its whole row and nothing else")
 
     def save_and_load(self) -> bool:
         """Returns whether it has `save` and `load`."""

@@ -322,7 +322,7 @@ def test_task_arguments_that_do_not_fit_are_sentences():
         env.reset()
         with pytest.raises(ValueError, match="env_id: expected all 4 environments"):
             env.step(np.zeros((2, 1), np.float32), env_id=[0, 1])
-        with pytest.raises(ValueError, match="because tasks take no others"):
+        with pytest.raises(ValueError, match="because tasks have no others"):
             env.reset(options={"width": 3})
 
 

@@ -252,7 +252,7 @@ def _check_polygons(pygame: Any, gfxdraw: Any) -> None:
               for each in (surface, pygame.transform.smoothscale(surface, (24, 24)))]
     if hashlib.sha256(b"".join(pixels)).hexdigest() != POLYGONS:
         kind = "pygame-ce" if getattr(pygame, "IS_CE", False) else "pygame"
-        raise ImportError(f"CarRacing: expected a pygame that draws polygons as pygame-ce 2.5 does, got {kind} "
+        raise ImportError(f"CarRacing: expected a pygame that draws polygons like pygame-ce 2.5, got {kind} "
                           f"{pygame.version.ver}, whose pixels differ: pip uninstall pygame; pip install "
                           '"pygame-ce==2.5.*"')
 

@@ -23,8 +23,8 @@ LIBRARIES = frozenset({
 TEXTS = "3647741836ad48e3348017eb359c4403255a8ba41100700d07c5cadf9500200c"  # sha256 of nhdat, the same in all
 TILES = "d40a7301d47ceac3825eba4063646257db4deb8192ea8423c40b6c219a73f648"  # of all tiles, in the order of names
 LICENCES = """NetHack (NLE's library with its texts and tiles): the NetHack General Public License, which
-requires anyone who redistributes it to provide the source, too: https://github.com/NetHack-LE/nle. cypool contains none
-of it."""
+requires anyone who redistributes it to provide its source: https://github.com/NetHack-LE/nle. cypool contains none of
+it."""
 
 
 def is_valid() -> bool:

@@ -164,7 +164,7 @@ def _check_clock(name: str, given: Any) -> int | str:
                                          'task\'s, either a monk or "@".'),
     observation_keys=optional(
         functools.partial(_check_names, known=KEYS),
-        "Names of the observations, in the desired order; None: the task's. Those left out cost nothing. "
+        "Names of the observations, in the desired order; None: the task's. Omitted ones cost nothing. "
         "`screen_descriptions` changes the random numbers that NetHack draws."),
     actions=optional(_check_actions, "Key codes for the actions, 0 to 255; None: the task's."),
     options=optional(_check_options, "NetHack's own options; None: NLE's."),

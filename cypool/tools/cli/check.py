@@ -30,7 +30,7 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
         as_json: bool) -> int:
     """Check whether an environment matches its reference bit for bit and follows cypool's contract.
 
-    The exit status is 1 if it does not; the output then names the first difference. The exit status is 2 if only the
+    If it does not, the exit status is 1 and the output names the first difference. The exit status is 2 if only the
     contract was checked, because the reference is not installed or does not support these options.
     """
     from cypool.envs import family_of

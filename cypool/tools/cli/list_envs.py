@@ -21,7 +21,7 @@ def declare(parser: Parser) -> None:
 def run(pattern: str, as_json: bool) -> None:
     """List the environments, including those of installed plug-ins.
 
-    In a terminal, it shows the families or, with a pattern, the matching ids by family; in a pipe, one id per line.
+    In a terminal, prints the families or, with a pattern, the matching ids by family; in a pipe, one id per line.
     """
     from cypool.envs import FAMILIES
     from cypool.registration.registry import known_entries, list_all_envs, suggest_id

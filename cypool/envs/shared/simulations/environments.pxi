@@ -160,7 +160,7 @@ cdef class RowsBackend(StepBackend):
         """Refuses options."""
         if not options:
             return None
-        raise NoOptionsError(f"options: expected only reset_mask, because tasks take no others, got {shown(options)}")
+        raise NoOptionsError(f"options: expected only reset_mask, because tasks have no others, got {shown(options)}")
 
     cdef int submit(self, const int32_t* ids, uint32_t count, const char* actions, bint same_step) except -1:
         cdef RowEnv env

@@ -94,7 +94,7 @@ def copied_model(given):
         model.nsensordata, model.timestep = given.nsensordata, given.opt.timestep
         _models[key] = model
     if has_hidden_state(model.mj):
-        raise ValueError("model: expected no plug-ins, delays or sleeping bodies, whose states are not only numbers")
+        raise ValueError("model: expected no plug-ins, delays or sleeping bodies, whose states are more than numbers")
     return model
 
 
