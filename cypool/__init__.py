@@ -7,7 +7,7 @@
     obs, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
 `make` returns a pool, which has Gymnasium's vector API and more: `help(type(env))` lists its methods. `list_all_envs`
-names the environments, and `make_spec` describes one, as does `cypool info ID` in a shell. `cypool doctor` examines the
+lists the environments; `make_spec` and the command `cypool info ID` describe one. `cypool doctor` checks the
 installation.
 
     Pools         make, from_factories, parallel_env, aec_env, ThreadPool

@@ -85,8 +85,8 @@ def save_checkpoint(path: Pathlike, /, **parts: Any) -> None:
 def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
     """Restores the parts of a run from a file that `save_checkpoint` wrote. Never executes code from the file.
 
-    The whole file is checked before anything changes. Only environments check their own states later, while loading: if
-    one rejects its state, for example because another program wrote the file, all parts are rolled back; but a pool
+    The whole file is checked before anything changes. Only environments check their own states later, during loading.
+    If one rejects its state, for example because another program wrote the file, all parts are rolled back, but a pool
     that was never reset must then be reset, and replay buffers note a gap.
 
     Args:
@@ -94,7 +94,7 @@ def load_checkpoint(path: Pathlike, /, **parts: Any) -> dict[str, Any]:
         **parts: Objects created like those in the file, under the same names; omit histories and plain values.
 
     Returns:
-        A dict, by name: for a pool the result of `env.load`, which is the observations for the next actions; histories,
+        A dict by name: for a pool, the result of `env.load` (the observations for the next actions); histories,
         which continue to record; and plain values. An adapter to a training library also returns these observations
         from its next `reset`, unless `reset` gets a seed or options.
 

@@ -7,11 +7,11 @@ from typing import Any
 
 
 class EnvError(RuntimeError):
-    """An environment raised an exception, which is the `__cause__` of this one.
+    """An environment raised an exception, the `__cause__` of this error.
 
-    The failed environment's row is zero and truncated; the other rows are intact. All of them are in `batch`. The
-    environment's next step, or a reset, starts a new episode; in autoreset mode Disabled it must be reset, as after any
-    end of an episode.
+    The failed environment's row is zero and truncated; the other rows are intact. `batch` contains all rows. The
+    environment's next step, or a reset, starts a new episode; in autoreset mode Disabled, it must be reset, as at the
+    end of any episode.
 
     Attributes:
         env_id: The environment that failed; the lowest id if several failed in the same batch.
@@ -56,7 +56,7 @@ class RowError(ValueError):
 
 
 class CompileError(Exception):
-    """An environment does not compile; the message shows the first error, and how many follow.
+    """An environment does not compile; the message shows the first error and the number of others.
 
     Attributes:
         output: Everything that the compilers printed; empty if they did not run.

@@ -53,11 +53,11 @@ class Batch:
     Attributes:
         env_id: int32, (k,): the environment of each row.
         action: (k, ...): the actions; a dict of arrays if actions are dicts.
-        observation: The observation after the action; at the end of an episode its last one, also in autoreset mode
-            SameStep. A C observation hook has already changed it; a Python observation hook has not.
+        observation: The observation after the action; at the end of an episode, its last observation, even in autoreset
+            mode SameStep. A C observation hook has already changed it; a Python observation hook has not.
         reward: float64, (k,): the environment's own reward.
         terminated, truncated: bool, (k,).
-        info: As `step` returns it.
+        info: The info, as returned by `step`.
         starts: bool, (k,): rows that begin an episode; their reward stays 0, whatever the hook returns.
     """
 

@@ -33,7 +33,7 @@ class _Frozen:
 
 
 class FrozenDict(dict[str, Any]):
-    """A dict that refuses changes."""
+    """An immutable dict."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("cannot change a dict in a spec or recipe, because specs and recipes are immutable: make a "
@@ -184,14 +184,14 @@ class Discrete(_Frozen):
 class Goals(Protocol):
     """Rewards and ends as functions of goals, over arrays of shape (n, *shape of a goal).
 
-    A pool uses one for all its environments, whose goals must be equal.
+    A pool uses one of these for all its environments; their `goals` must be equal.
     """
 
     def compute_reward(self, achieved: NDArray[Any], desired: NDArray[Any], /) -> Any:
         """Returns the rewards; for a goal without a leading dimension, a single reward."""
 
     def compute_terminated(self, achieved: NDArray[Any], desired: NDArray[Any], /) -> Any:
-        """Returns whether episodes end there; shapes as in `compute_reward`."""
+        """Returns whether episodes terminate with these goals; shapes as in `compute_reward`."""
 
 
 # of an observation or an action
@@ -296,19 +296,19 @@ class EnvSpec:
         threads_per_cpu: Default number of threads for each CPU: more than one if a step mostly waits, for example for
             another process.
         sync_threads_per_cpu: The same for a synchronous pool, where `step_many` may start several steps before it waits
-            for one; None: as `threads_per_cpu`.
+            for one; None: the same as `threads_per_cpu`.
         brief_steps: Whether every step takes well below a microsecond and every reset at most a few, in any state,
-            without waiting for another thread. A pool of few environments then keeps the GIL while it steps them,
-            because releasing it takes longer. An asynchronous pool then steps a batch when `recv` asks for it, in the
-            order of sending, because that is faster than the order of finishing. It does so only as long as its
-            measurements confirm that steps are brief.
+            without waiting for another thread. A small pool then keeps the GIL while it steps environments, because
+            releasing it takes longer. An asynchronous pool then steps a batch when `recv` asks for it, in the order of
+            sending, because that is faster than the order of finishing. It does so only as long as its measurements
+            confirm that steps are brief.
         num_players: Number of players in one environment; if there are several, they are the first dimension of
             observation and action.
         id: The registered id; filled in by `make_spec`, like the next two.
-        max_episode_steps: The engine truncates an episode after this number of steps; None: there is no limit. A value
+        max_episode_steps: The engine truncates an episode after this number of steps; None: no limit. A value
             from `describe` applies if neither `make` nor the id has a limit.
         options: Every option of the environment with its value; `describe` returns those that it has converted.
-        unsaved_options: Names of options on which a state does not depend, so it can be loaded with different values.
+        unsaved_options: Names of options that states do not depend on: a state can be loaded with different values.
         spaces: Gymnasium's spaces of observation and action, if they differ from those derived from the two
             descriptions.
         goals: Computes rewards and ends for arbitrary goals, if the observation has `achieved_goal` and `desired_goal`.
@@ -319,8 +319,8 @@ class EnvSpec:
         state: The input of a centralized critic: "observations" (of all agents); an `Array`, which the environment
             writes as its first info, called `state`; or None.
         illegal: The effect of an illegal action, if `Env.legal` restricts actions. "error": the call raises a
-            ValueError before anything is stepped; "lose": `step` gets the action and decides what it does, such as
-            losing. The action must be a `Discrete`, at least for one group of agents. `action_mask`, an int8 info or
+            ValueError before anything is stepped; "lose": `step` gets the action and decides its effect, such as a
+            loss. The action must be a `Discrete`, at least for one group of agents. `action_mask`, an int8 info or
             part of the observation, shows which actions are legal. None: all actions are legal.
         has_hidden_information: Whether some moves or random events are hidden from players. A search that copies the
             environment would see these.
@@ -426,8 +426,8 @@ class EnvSpec:
 
     @property
     def mask_column(self) -> int | None:
-        """The index of `action_mask` among the arrays that `observe` writes, those of the observation first; None:
-        there is no mask."""
+        """The index of `action_mask` among the arrays that `observe` writes, those of the observation first; None: no
+        mask."""
         if self.illegal is None:
             return None
         names = [name for name, _ in self.observations] + list(self.info)
@@ -492,8 +492,8 @@ class EnvSpec:
         return cpus * self.threads_per_cpu
 
     def pack(self, parts: Sequence[Any]) -> Any:
-        """Returns a list with one item for each part of the observation as a dict or tuple, if the observation is
-        one."""
+        """Converts a list with one item for each part of the observation to a dict or tuple, if the observation
+        is one."""
         if self.has_nested_observation:
             left = iter(parts)
             return {name: {key: next(left) for key in part} if isinstance(part, Mapping) else next(left)

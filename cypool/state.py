@@ -41,7 +41,7 @@ class State:
 
     Args:
         env_id: The environments that the rows were saved from.
-        rows: The engine's data for each.
+        rows: The engine's data for each environment.
 
     Attributes:
         env_id: int32, (k,).
@@ -182,7 +182,7 @@ def load_state(path: Pathlike) -> State:
 
 
 def check_state(state: Any, *kinds: Any) -> Any:
-    """Returns the checked values of a state as a tuple: the first call in an environment's `load`.
+    """Returns the checked values of a state as a tuple. An environment's `load` calls it first.
 
         self.row, self.speed, self.moved = check_state(state, (0, self.height - 1), float, bool)
 
@@ -218,7 +218,7 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
 
 
 def check_stream(name: str, state: Any, kind: Any) -> dict[str, Any]:
-    """Returns the checked state of a random stream, which does not make the stream repeat itself.
+    """Returns a random stream's state, checked not to make the stream repeat itself.
 
     Args:
         name: The name to use in messages.

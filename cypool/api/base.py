@@ -93,7 +93,7 @@ class VectorAPI:
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """A copy of the `cypool.make` arguments for such a pool, which pickle and deepcopy use."""
+        """A copy of the `cypool.make` arguments that create such a pool; pickle and deepcopy use them."""
         return FrozenDict(copied(self._recipe))
 
     @property
@@ -108,7 +108,7 @@ class VectorAPI:
 
     @property
     def task(self) -> Any:
-        """The `cypool.mujoco.Task` that steps the environments, whose attributes you may change; or None."""
+        """The `cypool.mujoco.Task` that steps the environments, or None. You may change its attributes."""
         return getattr(self._pool.environments()[0], "task", None)
 
     def _format_batch(self, batch: Batch) -> Any:
@@ -303,7 +303,7 @@ class VectorAPI:
 
     def rollout(self, actions: Any, out: RolloutBuffers | None = None, *, policy: Any = None,
                 observe: int | Literal["all", "last"] = "all", timeout: float | None = None) -> RolloutBuffers:
-        """Steps all environments T times. Each environment makes its steps on one thread without returning to Python.
+        """Steps all environments T times. Each environment takes its steps on one thread without returning to Python.
 
         The result is the same as from T calls of `step`. In autoreset mode Disabled, an environment whose episode ends
         stays as it is: its later rows repeat the last observation, with reward 0, neither terminated nor truncated.
@@ -318,7 +318,7 @@ class VectorAPI:
             actions: Shape (T, num_envs, *action shape), with steps as the first axis; a dict of such arrays if actions
                 are dicts. With a policy: T, an int.
             out: Buffers from `rollout_buffers(T)` or an earlier rollout, to fill and return.
-            observe: Which observations, and infos of the environment (those of `next_obs`), to keep: "all"; "last",
+            observe: The observations, and infos of the environment (those of `next_obs`), to keep: "all"; "last",
                 those before step 0 and after the last step; or an int k, those before steps 0, k, 2 k, ..., and after
                 the last step.
             policy: Chooses the actions: a C function, a `cypool.Policy` such as `cypool.MLP`, or a Python function; see
@@ -334,7 +334,7 @@ class VectorAPI:
         Raises:
             TypeError, ValueError: Wrong arguments; nothing was stepped.
             RuntimeError: An environment is in flight, was never reset, or needs a reset.
-            TimeoutError, KeyboardInterrupt: The rollout ended early, and environments have made different numbers of
+            TimeoutError, KeyboardInterrupt: The rollout ended early, and environments have taken different numbers of
                 steps: call `reset` or `load` next. Both wait until Python environments have finished their current
                 step.
             EnvError: An environment failed, or the C policy failed or chose an action out of bounds. The row of that
@@ -558,7 +558,7 @@ class VectorAPI:
         return of_goals(self.env_spec, "compute_terminated", achieved_goal, desired_goal)
 
     def compute_truncated(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> Any:
-        """Returns False for each pair of goals, as goals never truncate an episode. Arguments: see `compute_reward`."""
+        """Returns False for each pair of goals: goals never truncate an episode. Arguments: see `compute_reward`."""
         return of_goals(self.env_spec, "compute_truncated", achieved_goal, desired_goal)
 
     def xla(self) -> JaxFunctions:

@@ -55,8 +55,8 @@ def observed_info(spec: EnvSpec) -> dict[str, Any]:
 class DmPool(VectorAPI, dm_env.Environment):
     """A batch of environments with dm_env's API, and with `send` / `recv`.
 
-    A batch, as `reset`, `step` and `recv` return it, is a `dm_env.TimeStep` of arrays; its `first()`, `mid()` and
-    `last()` are bool arrays:
+    `reset`, `step` and `recv` return a batch: a `dm_env.TimeStep` of arrays, whose `first()`, `mid()` and `last()` are
+    bool arrays:
 
     * step_type: int32, (batch_size,), values of `dm_env.StepType`. FIRST: the row belongs to a reset. LAST: the episode
       has ended, or the environment failed, even in a reset.
@@ -68,8 +68,8 @@ class DmPool(VectorAPI, dm_env.Environment):
       with `reward`, `terminated` and `truncated` of shape (batch_size, agents). Info names that are not valid field
       names become `_3` and so on, by position.
 
-    Autoreset is always NEXT_STEP, as in dm_env: the step after `last()` ignores the action and starts an episode, as
-    does the first step of environments that were never reset.
+    Autoreset is always NEXT_STEP, as in dm_env: the step after `last()`, and the first step of an environment that was
+    never reset, ignore the action and start an episode.
 
     For the rows of a batch, and the attributes, see `VectorAPI`.
 

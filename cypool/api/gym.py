@@ -47,7 +47,7 @@ def as_gym_space(space: Any) -> Any:
 class GymPool(VectorAPI):
     """A batch of environments with the classic API: `reset` returns only observations, `step` four values.
 
-    A batch, as `step` and `recv` return it, is a tuple (observation, reward, done, info):
+    `step` and `recv` return a batch: a tuple (observation, reward, done, info):
 
     * observation: (batch_size, ...) array, or a dict or tuple of them.
     * reward: float32, (batch_size,).

@@ -153,7 +153,7 @@ class _Missing:
 class GymnasiumPool(VectorAPI, VectorEnv):
     """A batch of environments with Gymnasium's vector API, and with `send` / `recv`.
 
-    A batch, as `step` and `recv` return it, is a tuple (observation, reward, terminated, truncated, info):
+    `step` and `recv` return a batch: a tuple (observation, reward, terminated, truncated, info):
 
     * observation: (batch_size, ...) array, or a dict or tuple of them.
     * reward: float64, (batch_size,).
@@ -161,7 +161,7 @@ class GymnasiumPool(VectorAPI, VectorEnv):
     * info: Arrays of `batch_size` rows: `env_id` int32, `elapsed_step` int32 and the environment's own. With
       `episode_statistics`, batches in which an episode ended also have `episode`, a dict of `r` (float64, the return,
       not clipped), `l` (int64, the number of steps) and `t` (float64, the duration in seconds), 0 where no episode
-      ended, and `_episode`, which marks the rows where one did. With several agents, also `agents`: a dict of groups,
+      ended, and `_episode`, which marks the other rows. With several agents, also `agents`: a dict of groups,
       each with `reward` (float64), `terminated` and `truncated` of shape (batch_size, agents), and `acted` and `alive`
       if agents may be absent; and `episode["agents"]`, a dict of groups with `r` and `l`. With several players in one
       environment, also `players`, a dict of `env_id`: int32, (batch_size * players,), the environment of each player's
@@ -339,9 +339,9 @@ class GymnasiumPool(VectorAPI, VectorEnv):
         return batch
 
     def state(self) -> NDArray[Any]:
-        """Returns the state for a centralized critic, for the last batch of environments with several agents.
+        """Returns a centralized critic's input for the last batch of environments with several agents.
 
-        After a rollout, it belongs to the last step.
+        After a rollout, returns the last step's.
 
         Returns:
             (k, ...) in the order of that batch's rows: the array that the environment specifies (`env_spec.state`), or

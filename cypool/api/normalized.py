@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 class NormalizedPool(Normalizing, GymnasiumPool):
     """A `GymnasiumPool` with observations of mean 0 and variance 1, or rewards whose discounted sum has variance 1.
 
-    Like Gymnasium's vector wrappers NormalizeObservation and NormalizeReward, but for any autoreset mode, asynchronous
-    pools and partial resets: returns are tracked per environment, and reset rows do not count. Results match up to
-    rounding, because statistics here are in double precision.
+    Works like Gymnasium's vector wrappers NormalizeObservation and NormalizeReward, but with any autoreset mode,
+    asynchronous pools and partial resets: returns are tracked per environment, and reset rows do not count. Results
+    match up to rounding, because statistics here are in double precision.
 
-    `step`, `recv` and `reset` add each batch to the statistics before they normalize it, and so does `rollout` with the
-    rewards of each step. A rollout normalizes observations, also for its policy, with the statistics from before the
-    rollout, and adds them to the statistics at its end, in the order of steps and environments: a loop of `step` within
-    `hold_statistics()` gives bit-identical results. With `observe`, it only adds the observations that it keeps.
+    `step`, `recv` and `reset` add each batch to the statistics before they normalize it; `rollout` does the same with
+    the rewards of each step. A rollout normalizes observations, also for its policy, with the statistics from before
+    the rollout, and adds them to the statistics at its end, in the order of steps and environments: a loop of `step`
+    within `hold_statistics()` gives bit-identical results. With `observe`, it only adds the observations that it keeps.
 
     Normalized observations are float32, including `final_obs`. Returns in `info["episode"]` are not normalized.
 

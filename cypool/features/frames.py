@@ -38,7 +38,7 @@ class FrameBuffers:
         self._length = 0
 
     def begin(self, obs: Any) -> None:
-        """Discards all observations, and stores those of all environments before the first step.
+        """Discards all stored observations, and stores the observation before the first step.
 
         Args:
             obs: The observation that `reset` or the last `step` of the pool returned.

@@ -132,7 +132,7 @@ class Normalizing:
 
     @contextmanager
     def hold_statistics(self) -> Iterator[None]:
-        """Freezes the statistics of observations in the body of `with`, and adds all its observations at the end.
+        """Freezes the statistics of observations in the body of `with`, and adds the body's observations at the end.
 
         Rewards, which policies do not see, are added as usual.
         """

@@ -131,7 +131,7 @@ cdef class SimulationInLanes(Simulation):
                 record = record_of(<SimulationInLanes>env)
                 count += not (record.drawn.empty() and record.written.empty()) and not record.whose_own
         if count:
-            text += f"; {count} of {self.pool.get().size()} by mj_step, because lanes do not support what they vary"
+            text += f"; {count} of {self.pool.get().size()} by mj_step, because lanes do not support their variation"
         return text
 
     cdef int step_many(self, const Rows* rows) except -1 nogil:
