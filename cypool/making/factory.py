@@ -86,15 +86,15 @@ def make(id: str, env_type: str = "gymnasium", *,
     """Makes a batch of environments.
 
     Args:
-        id: An id of `list_all_envs()`, such as "Pong-v5"; or "gymnasium:" and a Gymnasium id, to run Gymnasium's
-            environments in workers, as `from_factories` does; or "pettingzoo:" and a module, such as
+        id: An id of `list_all_envs()`, such as "Pong-v5"; or "gymnasium:" and a Gymnasium id, which runs Gymnasium's
+            environments in workers, like `from_factories`; or "pettingzoo:" and a module, such as
             "butterfly/pistonball_v6"; or a subclass of `cypool.mujoco.Task`, or an instance of one.
         env_type: The API of the result: "gymnasium"; "gym", the classic API before Gym 0.26; or "dm", the API of
             dm_env.
         num_envs: Number of environments, 1 to 1,048,576; by default one, or as many as the id stands for, such as ten
             for a benchmark of ten tasks.
         batch_size: Number of environments that one `recv` returns. By default `num_envs`: synchronous. If it is lower,
-            the pool is asynchronous and returns those that finish first.
+            the pool is asynchronous and returns the first to finish.
         num_threads: Threads that step environments, 0 to 4096. By default one for each CPU available to this process,
             or several per CPU if steps mostly wait, but at most `batch_size`. The caller of a synchronous pool is one
             of them, so 0 and 1 run everything on its thread; an asynchronous pool does so only with 0. For Gymnasium's
@@ -104,9 +104,9 @@ def make(id: str, env_type: str = "gymnasium", *,
             without a seed.
         max_episode_steps: Overrides the step limit of the id.
         autoreset_mode: "NextStep", "SameStep" or "Disabled", or a `gymnasium.vector.AutoresetMode`: when an environment
-            starts the next episode after one has ended. The env_types "gym" and "dm" only have "NextStep".
-        episode_statistics: Whether infos contain return, length and time of finished episodes: `info["episode"]`, as
-            from Gymnasium's RecordEpisodeStatistics. Not with env_type "dm".
+            starts its next episode. The env_types "gym" and "dm" support only "NextStep".
+        episode_statistics: Whether infos contain return, length and time of finished episodes: `info["episode"]`, like
+            Gymnasium's RecordEpisodeStatistics. Not with env_type "dm".
         normalize_obs, normalize_reward: Whether to normalize observations and rewards with running statistics: see
             `cypool.api.normalized.NormalizedPool`. Only with env_type "gymnasium".
         render_mode: "rgb_array" or None, which are equivalent: `render()` always works if the environment supports it.
@@ -120,9 +120,9 @@ def make(id: str, env_type: str = "gymnasium", *,
             All environments must have the same observations and actions.
         reward_hook: A function that computes the reward: a C function, which the threads call for each environment, or
             a Python function, which is called for each batch. See `cypool.hooks`.
-        observation_hook: The same for the observation. If its result has a different description than the
-            environment's, a pair of the function and that description: an `Array` or `Discrete` of `cypool.spec`, or a
-            dict or tuple of them.
+        observation_hook: The same for the observation. If its result needs a different description from the
+            environment's, pass a pair of the function and that description: an `Array` or `Discrete` of `cypool.spec`,
+            or a dict or tuple of them.
         debug: Whether to check what environments write: writing outside of the described row raises an `EnvError` that
             describes the fault. This is slow.
         **options: Options of the environment; `make_spec(id).options` lists them with their defaults. For Gymnasium's
@@ -171,15 +171,14 @@ def from_factories(factories: Sequence[Callable[[], Any]], env_type: str = "gymn
             environments in turn. 0: the caller's thread steps them.
         start_method: "forkserver" or None: processes are forked from a fresh interpreter, which imports their modules
             once; "spawn": each process is a fresh interpreter.
-        worker_timeout: Maximum seconds for a step or a reset, even while the process is paused; after that, a new
-            process replaces it. Not with threads. Unlimited by default; `recv(timeout=...)` and Ctrl-C always end a
-            wait.
+        worker_timeout: Maximum seconds for a step or a reset, even while the process is paused; after that, a new one
+            replaces it. Not with threads. Unlimited by default; `recv(timeout=...)` and Ctrl-C always end a wait.
 
     Returns:
         A pool, as from `make`.
 
     Raises:
-        ValueError, TypeError: As in `make`; or the spaces differ, or are none of those above.
+        ValueError, TypeError: As in `make`; or the spaces differ, or are of other kinds.
         Exception: The exception that a factory raised.
         WorkerError: A process ended before it was ready.
     """

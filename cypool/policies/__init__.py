@@ -57,7 +57,7 @@ class Policy:
         state, parameters: These arrays.
 
     Raises:
-        TypeError, ValueError: The function has the wrong kind or signature, or the arrays are invalid.
+        TypeError, ValueError: The function is of the wrong kind or has the wrong signature, or the arrays are invalid.
     """
 
     # of cypool's own policies: a function for neighbouring environments, and arrays that it fills with the actions

@@ -59,12 +59,12 @@ class MLP(Policy):
             with the outputs as logits. Otherwise "identity"; "clip" to the action's bounds; "tanh", scaled from [-1, 1]
             to these bounds; or draws around the outputs: "gaussian", clipped to the bounds, or "tanh_gaussian", scaled
             to them by tanh. By default "argmax" or "clip".
-        log_std: For Gaussians: the logarithms of the standard deviations, one per number of the action. If None, the
+        log_std: For Gaussians: the logarithms of the standard deviations, one per component of the action. If None, the
             last layer has twice as many outputs, and the second half provides them.
         value: Layers of a second network with the same observations and activation, and one output: a pair (weights,
             biases), or a module.
         seed: Seed for the random numbers, which depend on the seed, the environment, the agent and the number of steps
-            that the MLP has made. They do not affect the environments' random streams.
+            that the MLP has taken. They do not affect the environments' random streams.
 
     Raises:
         TypeError, ValueError: An argument is invalid, or does not fit the others.
@@ -121,10 +121,11 @@ class MLP(Policy):
         """Sets new weights for the following calls and rollouts.
 
         Args:
-            weights, biases, log_std, value: As in the constructor; the last two are required if they were given there.
+            weights, biases, log_std, value: As in the constructor; the last two are required if the constructor
+                received them.
 
         Raises:
-            TypeError, ValueError: As in the constructor; or one of the last two is missing, or was not given to it.
+            TypeError, ValueError: As in the constructor; or one of the last two is given only here or only there.
                 Nothing has changed.
         """
         weights, biases, value, _ = _arrays(weights, biases, value, self._activation)

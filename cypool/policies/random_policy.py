@@ -23,7 +23,7 @@ class RandomPolicy(Policy):
     Args:
         spec: The environments' spec: `env.env_spec`. The action is Discrete, possibly for each agent of one group.
         seed: Seed for the draws, which depend on the seed, the environment, the agent and the number of steps that the
-            policy has made. They do not affect the environments' random streams.
+            policy has taken. They do not affect the environments' random streams.
 
     Raises:
         TypeError, ValueError: An argument has the wrong type.
@@ -45,8 +45,8 @@ class RandomPolicy(Policy):
         """Returns actions.
 
         Args:
-            observation: The observation; only its `action_mask`, if it is a dict with one, or its number of rows is
-                used.
+            observation: The observation: only its `action_mask` is used, if it is a dict with one, otherwise its number
+                of rows.
             action_mask: If the spec has `illegal`: `info["action_mask"]`, unless it is in the observation.
 
         Returns:

@@ -91,7 +91,7 @@ def register(id: str, entry_point: str, *, max_episode_steps: int | None = None,
     Args:
         id: A name and a version, optionally with a namespace: "Walk-v0", "mine/Walk-v0".
         entry_point: "module:Class" of a subclass of `cypool.env.Env`; imported on first use.
-        max_episode_steps: Truncates episodes after this number of steps; None: there is no limit.
+        max_episode_steps: Truncates episodes after this number of steps; None: no limit.
         reference: The reference for `cypool.testing.check_parity`: "gymnasium:<id>"; or "module:function", which takes
             the pool, its seed and its options, and returns a Gymnasium vector environment, whose `np_random` may be
             None, and its name and version.
@@ -217,7 +217,7 @@ def add_observer(observer: Callable[[Entry], None]) -> None:
 def list_all_envs() -> list[str]:
     """Returns the sorted ids of all registered environments: cypool's and those of installed plug-ins.
 
-    If a plug-in cannot be imported, there is a RuntimeWarning, and only its ids are missing.
+    A plug-in that cannot be imported causes a RuntimeWarning; only its ids are missing.
     """
     _, failed = _import_plugins(None)
     for error in failed:
@@ -245,7 +245,7 @@ def make_spec(id: Any, *, max_episode_steps: int | None = None, **options: Any) 
     """Describes an environment without creating it.
 
     Args:
-        id: A registered id; or a subclass of `cypool.mujoco.Task`, or an instance of one, which is set up for this.
+        id: A registered id; or a subclass of `cypool.mujoco.Task`, or an instance of one, which this call sets up.
         max_episode_steps: Overrides the limit of the id or the task.
         **options: Options of the environment.
 

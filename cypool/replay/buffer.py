@@ -320,7 +320,7 @@ class ReplayBuffer(Observer):
             return self._as_seen(self._gather(index, weight, goal))
 
     def gather(self, index: ArrayLike) -> Sample:
-        """Returns these rows, with their original goals.
+        """Returns the rows at these indexes, with their original goals.
 
         Args:
             index: Integers, (n,), from earlier samples or `indices`.
@@ -439,7 +439,7 @@ class ReplayBuffer(Observer):
         sample.discount[rows] = np.where(sample.terminated[rows], 0, np.float32(self.gamma))
 
     def update_priorities(self, index: ArrayLike, priority: ArrayLike) -> None:
-        """Sets the priorities of rows, as prioritized replay does after each update.
+        """Sets the priorities of rows; prioritized replay calls this after each update.
 
         New rows get the highest priority so far. Rows that no longer exist are ignored.
 

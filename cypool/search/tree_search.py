@@ -104,12 +104,12 @@ class TreeSearch:
         env: A synchronous pool of cypool's environments with one Discrete action, without Python hooks. The search uses
             copies of its environments, so the pool may be stepped during a search.
         simulations: Number of simulations per tree in a search.
-        leaves: Number of a tree's positions that wait for values at the same time. More make batches larger, but
-            searches slightly worse.
+        leaves: Number of a tree's positions that wait for values at the same time. More positions make batches larger,
+            but searches slightly worse.
         algorithm: "puct", or "gumbel": sequential halving at the root, and the improved policy below it.
         discount: Discount per step, 0 to 1.
         noise: With PUCT, (alpha, weight) of Dirichlet noise at the roots; with Gumbel, whether to add its noise, True
-            or False. By default, there is no noise.
+            or False. By default, no noise.
         seed: Random seed for noise and chance.
         c_init, c_base: Constants of PUCT's exploration.
         unvisited: The value of an unvisited action, or "parent": the mean of its node. For PUCT.
@@ -131,7 +131,7 @@ class TreeSearch:
     Raises:
         TypeError, ValueError: An argument is wrong, or the environments are not supported.
 
-    Thread safety: one thread at a time; a second one gets a RuntimeError, and so does a call from the evaluator.
+    Thread safety: one thread at a time; calls from a second thread or from the evaluator raise RuntimeError.
     """
 
     env: VectorAPI = fixed()
@@ -196,10 +196,10 @@ class TreeSearch:
         Args:
             evaluate: A function that is called as `evaluate(obs, action_mask)` with `Leaves.obs` and
                 `Leaves.action_mask`, and returns logits and values: see `send`. "rollout": the value of a position is
-                the mean return of random games. "constant": it is 0. A `cypool.MLP` with `value` returns logits and
-                values; so does a C function in the form of a policy: it writes the logits to `action`, followed by the
-                value, or by one value per player if there are more than two, as float32. These four run entirely on the
-                threads.
+                the mean return of random games. "constant": the value is 0. A `cypool.MLP` with `value` returns logits
+                and values; so does a C function in the form of a policy: it writes the logits to `action`, followed by
+                the value, or by one value per player if there are more than two, as float32. These four run entirely on
+                the threads.
             num_games: Number of random games per position.
 
         Returns:
@@ -296,9 +296,9 @@ class TreeSearch:
         """Provides policies and values for the positions of the last `recv`, and continues the search.
 
         Args:
-            logits: (n, actions): numbers or -inf; those for illegal actions may be anything. None: all are equal.
-            values: (n,): the expected return for the player to move. With more than two players (n, players): for each
-                of them.
+            logits: (n, actions): numbers or -inf; those for illegal actions may be anything. None: all equal.
+            values: (n,): the expected return for the player to move. With more than two players, (n, players): each
+                player's.
 
         Raises:
             TypeError, ValueError: A wrong shape or dtype, or NaN; the search is still waiting.

@@ -105,7 +105,7 @@ def compile(source: str | os.PathLike[str], name: str | None = None, *, max_epis
     and replaces the old environment, except in existing pools.
 
     Args:
-        source: The path of a .pyx, or a text with more than one line.
+        source: The path of a .pyx, or its text, with more than one line.
         name: The class of the environment; not needed if the text has only one.
         max_episode_steps, **options: As in `cypool.register`.
 

@@ -35,7 +35,7 @@ def record(env: Any, path: Pathlike, *, actions: Callable[[Any], Any] | None = N
             random.
         num_steps: Number of steps; the video has one more frame.
         env_id: Integers, shape (k,): the environments to show; all by default.
-        fps: Frames per second; by default, those that the environment specifies.
+        fps: Frames per second; by default, the environment's.
 
     Returns:
         The rewards, float64, (num_steps, num_envs).
