@@ -1,7 +1,7 @@
 """JAX: a pool's functions for compiled code. See docs/how_to/training_libraries.md.
 
 Code compiled for the CPU calls `cypool.adapters.xla`; other code uses JAX's own Python callbacks. JAX does not order
-these calls; the handle that each call takes and returns does.
+these calls; the handle that each call takes and returns keeps them in order.
 """
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def to_minari(source: ReplayBuffer | History, dataset_id: str, **kwargs: Any) ->
         The `minari.MinariDataset`.
 
     Raises:
-        TypeError, ValueError: There is no complete episode, or Minari rejects the data.
+        TypeError, ValueError: `source` has no complete episode, or Minari rejects the data.
         RuntimeError: As in `History.seek`.
     """
     if isinstance(source, History):

@@ -40,7 +40,7 @@ def make(id: str, buf: dict[str, Any] | None = None, seed: int | None = None, **
 class PoolPufferEnv(PufferEnv):
     """A pool as a `PufferEnv`: environments write observations and flags directly to PufferLib's buffers.
 
-    A new episode starts in the step in which the previous one ends, as in PufferLib's own environments. With
+    A new episode starts in the same step that ends the previous one, as in PufferLib's own environments. With
     `episode_statistics`, the infos of a step that ends episodes are a list with one dict: `episode_return` (not
     clipped) and `episode_length`, lists with one item per finished episode, which PufferLib averages.
 

@@ -214,7 +214,7 @@ class PoolEnvRunner(SingleAgentEnvRunner):
     far longer than the steps. This runner keeps the arrays of all steps and cuts them into episodes at the end. With
     the same seeds, both give bit-identical results. If a setting needs individual environments' steps (your own
     connectors or callbacks, stateful modules, random actions, complete episodes, observations that are not arrays), it
-    does the same as RLlib's runner.
+    works like RLlib's runner.
 
     Use it with `config.env_runners(env_runner_cls=PoolEnvRunner, gym_env_vectorize_mode="vector_entry_point")`.
     """

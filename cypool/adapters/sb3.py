@@ -44,8 +44,8 @@ class SB3VecEnv(VecEnv):
     """A pool as a `VecEnv` of Stable-Baselines3.
 
     `step` returns observation, reward (float32, (num_envs,)), done (bool, (num_envs,)) and a list of dicts. Each holds
-    the environment's infos, `env_id`, `elapsed_step` and `TimeLimit.truncated`; at the end of an episode also
-    `terminal_observation`, and with `episode_statistics` `episode`, as from SB3's `Monitor`, unless the environment has
+    the environment's infos, `env_id`, `elapsed_step` and `TimeLimit.truncated`; at the end of an episode, also
+    `terminal_observation` and, with `episode_statistics`, `episode`, like SB3's `Monitor`, unless the environment has
     its own. At the end of an episode, the infos are those of its last step; those from the start of the next episode
     are in `reset_infos`.
 

@@ -130,7 +130,7 @@ class FrameReplayBuffer(_FramesOnce, VectorReplayBuffer):
     drawn instead of the oldest ones.
 
     Args:
-        env: The `PoolVectorEnv` that makes the steps.
+        env: The `PoolVectorEnv` that is stepped.
         total_size: Maximum number of steps.
         spare: Extra rows for the last observations of episodes and for first stacks, as a fraction of `total_size` for
             each frame of a stack.

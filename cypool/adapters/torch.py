@@ -21,7 +21,7 @@ torch = require("torch", "torch", "2.3", "3")
 
 
 class TorchPool:
-    """A pool with the Gymnasium API whose batches are tensors; `pool.torch()` makes it.
+    """A pool with the Gymnasium API whose batches are tensors; `pool.torch()` creates it.
 
     A batch is (observation, reward, terminated, truncated, info): tensors of `batch_size` rows, with observations (or a
     dict or tuple of them) in their own dtype, rewards in float32, flags in bool. `info` is the pool's, with NumPy

@@ -32,7 +32,7 @@ class FrameStorage(LazyTensorStorage):
     one row for each environment in order, then the rows of the next step.
 
     Args:
-        env: The `PoolEnv` that makes the steps, with one agent.
+        env: The `PoolEnv` that is stepped, with one agent.
         max_size: Maximum number of steps.
         spare: Extra rows for the last observations of episodes and for first stacks, as a fraction of `max_size` for
             each frame of a stack. It must be at least 1 divided by the mean length of an episode.

@@ -46,7 +46,7 @@ class ClusterEnv(Normalizing, VectorEnv):
     """Environments on the workers of a Ray cluster, as one vector environment.
 
     Row `w * envs_per_worker + i` always belongs to environment i of worker w. With the learner's actions, episodes
-    equal those of `cypool.make(id, num_envs=num_workers * envs_per_worker, seed=seed)`.
+    match those of `cypool.make(id, num_envs=num_workers * envs_per_worker, seed=seed)`.
 
     If a worker's process dies, Ray restarts it, and the call continues. The worker's environments report `truncated`,
     with reward 0 and the last observation, and start new episodes with new seeds, according to `autoreset_mode`. The
@@ -78,8 +78,8 @@ class ClusterEnv(Normalizing, VectorEnv):
             workers, for `stream` in the order of arrival, which affects the exact results. The learner normalizes
             rewards step by step, as they arrive.
         address: The address of a Ray cluster, as in `ray.init`: "auto", "host:6379". None: the address in the
-            environment variable RAY_ADDRESS, or if there is none, Ray is started on this machine. If the process is
-            already connected to Ray, that connection is used.
+            environment variable RAY_ADDRESS; without it, Ray is started on this machine. If the process is already
+            connected to Ray, that connection is used.
         cpus_per_worker: CPUs that a cluster reserves for each worker; nothing is reserved on this machine. The default
             is 1, or if Ray is started here, an equal share of the machine, at least 1.
         placement: Placement of workers on nodes: "SPREAD", "PACK", "STRICT_SPREAD" or "STRICT_PACK".

@@ -132,7 +132,7 @@ class MLPPolicy:
         scale: A factor for observations, such as 1 / 255 for pictures.
 
     Raises:
-        TypeError, ValueError: The environment has other observations, or a value is out of range.
+        TypeError, ValueError: The environment's observations are of another kind, or a value is out of range.
     """
 
     def __init__(self, env: Any, hidden: Sequence[int] = (64, 64), seed: int = 0, scale: float = 1.0):

@@ -46,16 +46,16 @@ def make(task_id: str, env_type: str, *, legacy: bool = False, **kwargs: Any) ->
     Args:
         task_id: An id of `list_all_envs()`, such as "Pong-v5".
         env_type: "gym" or "gymnasium", which are equivalent, or "dm".
-        legacy: Whether a batch is a 4-tuple as in EnvPool 0.4 to 0.6, and `reset` only returns observations.
-        **kwargs: EnvPool's, with its defaults. `num_envs`: 1. `batch_size`: 0, which means `num_envs`, as None does.
-            `num_threads`: 0, which means one for each CPU, but not more than `batch_size`. `seed`: 42, so environment
-            i gets `42 + i`; or a sequence of one int per environment, which may also be passed as `env_seed`.
+        legacy: Whether a batch is a 4-tuple as in EnvPool 0.4 to 0.6, and `reset` returns only observations.
+        **kwargs: EnvPool's, with its defaults. `num_envs`: 1. `batch_size`: 0, which, like None, means `num_envs`.
+            `num_threads`: 0, which means one for each CPU, but not more than `batch_size`. `seed`: 42, so environment i
+            gets `42 + i`; or a sequence of one int per environment, which may also be passed as `env_seed`.
             `max_episode_steps`: the id's. `reward_threshold`: the one in `spec`. `base_path`: ignored.
             `thread_affinity_offset`: the CPU of the first thread; -1: any. `render_mode`: None or "rgb_array", which
             are equivalent. `render_env_id`: 0, the environment that `render` draws. `render_width`, `render_height`:
             the picture's size in pixels; 0 or -1: the environment's own. `render_camera_id`: MuJoCo's camera; -1: the
             default one. `max_num_players`, `gym_reset_return_info` and some others only accept EnvPool's defaults.
-            Options of the environment and `cypool.make`'s `env_options` are accepted, too.
+            Options of the environment and `cypool.make`'s `env_options` are also accepted.
 
     Returns:
         A `GymnasiumEnvPool`, a `LegacyEnvPool` or a `DMEnvPool`.

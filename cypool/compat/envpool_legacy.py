@@ -21,7 +21,7 @@ __all__ = [
 
 
 def make(task_id: str, env_type: str, **kwargs: Any) -> Any:
-    """Makes a batch of environments as `cypool.compat.envpool.make` does, with `legacy=True` for `env_type="gym"`."""
+    """Makes a batch of environments like `cypool.compat.envpool.make`, with `legacy=True` for `env_type="gym"`."""
     return envpool_functions.make(task_id, env_type, legacy=env_type == "gym", **kwargs)
 
 

@@ -78,7 +78,7 @@ class EnvPool:
     Attributes:
         spec: The `EnvSpec`.
         config: The configuration as a dict.
-        recipe: A copy of the arguments of `make`, which pickle and deepcopy use.
+        recipe: A copy of the arguments of `make`; pickle and deepcopy use them.
         is_async, num_envs, all_env_ids: See `cypool.api.base.VectorAPI`.
 
     Thread safety: one thread at a time.
@@ -137,9 +137,9 @@ class EnvPool:
 
         Args:
             action: Shape (k, *action shape), or a dict of `action` and `env_id`. For discrete actions, an array of
-                bools or of whole numbers as floats is accepted, too.
-            env_id: Integers, shape (k,). By default all environments; in an asynchronous pool, those of the batch
-                received last.
+                bools, or of whole numbers as floats, is also accepted.
+            env_id: Integers, shape (k,). By default, all environments; in an asynchronous pool, those of the last
+                received batch.
         """
         action, env_id = self._unpacked(action, env_id)
         if not self._start_instead(action, env_id):
@@ -212,7 +212,7 @@ class EnvPool:
 class GymnasiumEnvPool(EnvPool, GymnasiumPool, gymnasium.Env):
     """A batch of environments as EnvPool presents it to Gymnasium users.
 
-    A batch, as `step` and `recv` return it, is a tuple (observation, reward, terminated, truncated, info) as in
+    `step` and `recv` return a batch: a tuple (observation, reward, terminated, truncated, info) as in
     `cypool.api.gymnasium.GymnasiumPool`, but `reward` is float32 and `info` has `players`, a dict of `env_id`.
 
     It is a `gymnasium.vector.VectorEnv`, whose autoreset mode is NEXT_STEP, and a `gymnasium.Env`.

@@ -75,7 +75,7 @@ class Batch:
     Raises:
         TypeError, ValueError: The model cannot be read or stepped, or an argument is out of range.
 
-    Thread safety: one thread at a time; a second one gets a RuntimeError.
+    Thread safety: one thread at a time; calls from a second thread raise RuntimeError.
     """
 
     def __init__(self, model: Any, num_envs: int = 1, *, num_threads: int | None = None, physics: str = "lanes"):
@@ -141,7 +141,7 @@ class Batch:
             depend on, such as "body_mass", call `set_const`.
 
         Raises:
-            ValueError: There is no such field, or it cannot vary.
+            ValueError: The field does not exist, or cannot vary.
         """
         if name not in self._expanded:
             names = [field for field, _, _, kind in self._model_fields if kind is not None and field != "opt.timestep"]

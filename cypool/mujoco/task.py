@@ -38,8 +38,9 @@ class Task:
         frame_skip: Number of MuJoCo steps per environment step.
         physics: "mj_step" switches lanes off.
         max_episode_steps: The step limit of an episode; None: no limit.
-        action_space, observation_space: `gymnasium.spaces.Box`; observations also a `Dict` of them. By default, actions
-            are float32 within the model's control limits, and observations float32 of the shape that `observe` returns.
+        action_space, observation_space: `gymnasium.spaces.Box`; for observations, also a `Dict` of them. By default,
+            actions are float32 within the model's control limits, and observations float32 of the shape that `observe`
+            returns.
         render_options: Options for pictures: `width`, `height`, `camera_name` or `camera_id`, `default_camera_config`,
             `max_geom`, `shadows`, as for Gymnasium's robots.
     """

@@ -68,7 +68,7 @@ class Contract:
 
 def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 0, without_gil: bool = True,
               report: Callable[[str], object] | None = None, **options: Any) -> Contract:
-    """Checks with random legal actions that an environment keeps the promises that cypool makes for all environments.
+    """Checks, with random legal actions, that an environment keeps the promises cypool makes for all environments.
 
     * It writes its whole row and nothing else (`cypool.make(debug=True)`).
     * Observations are in their spaces, and those declared as stacks are stacks; rewards are finite.
@@ -101,7 +101,7 @@ def check_env(id: Any, *, num_envs: int = 3, num_steps: int = 100, seed: Seed = 
     Raises:
         ContractError: The environment breaks a promise; the message names the promise and the first violation.
         EnvError: The environment raised an exception.
-        ValueError, TypeError, ImportError: As `cypool.make` and `cypool.make_spec`; or the id stands for several
+        ValueError, TypeError, ImportError: As in `cypool.make` and `cypool.make_spec`; or the id stands for several
             environments.
     """
     if not is_task(id) and entry_of(id).expand is not None:

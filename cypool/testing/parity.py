@@ -83,8 +83,9 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
     """Steps an environment and its reference with the same seeds and random actions, and compares everything exactly.
 
     Args:
-        id: An id that is registered with a `reference`: Gymnasium's environment of that id, in a `SyncVectorEnv`. Or an
-            Atari game with a `preset`, given or from its id, which is compared with that preset's package.
+        id: An id that is registered with a `reference`, such as Gymnasium's environment of that id in a
+            `SyncVectorEnv`; or an Atari game with a `preset`, given or from its id, which is compared with that
+            preset's package.
         num_envs: Environments in the batch.
         num_steps: Steps of the batch, for each seed.
         seeds: Seeds, one run each.
