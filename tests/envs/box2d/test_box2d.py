@@ -342,6 +342,6 @@ def test_a_pygame_that_draws_otherwise_is_an_error(monkeypatch):
     pygame = pytest.importorskip("pygame")
     pictures.draw_numbers()
     monkeypatch.setattr(pygame.gfxdraw, "aapolygon", lambda *_: None)
-    message = f"polygons as pygame-ce 2.5 does, got pygame-ce {pygame.version.ver}, whose pixels differ: pip unin"
+    message = f"polygons like pygame-ce 2.5, got pygame-ce {pygame.version.ver}, whose pixels differ: pip unin"
     with pytest.raises(ImportError, match=f"^CarRacing: expected a pygame that draws {message}"):
         pictures.draw_numbers()
