@@ -146,14 +146,14 @@ def test_a_version_that_was_not_compared_is_one_warning(package):
 
 
 @pytest.mark.parametrize("change, message", [
-    ("found.fields.pop('mjData.qpos')", "which has no mjData.qpos; it was made for"),
-    ("found.numbers.pop('mjNEQDATA')", "which has no mjNEQDATA; it was made for"),
-    ("found.numbers.update(mjOBJ_GEOM=6)", "which has a different mjOBJ_GEOM; it was made for"),
+    ("found.fields.pop('mjData.qpos')", "which has no mjData.qpos; cypool was made for"),
+    ("found.numbers.pop('mjNEQDATA')", "which has no mjNEQDATA; cypool was made for"),
+    ("found.numbers.update(mjOBJ_GEOM=6)", "which has a different mjOBJ_GEOM; cypool was made for"),
     ("found.fields.update({'mjData.qpos': found.fields['mjModel.geom_rgba']})",
-     "which has a different type for mjData.qpos; it was made for"),
+     "which has a different type for mjData.qpos; cypool was made for"),
     ("found.fields.update({'mjvCamera.lookat': found.fields['mjvCamera.distance']})",
-     "which has a different offset for mjvCamera.lookat; it was made for"),
-    ("found.sizes.update(mjvOption=1000)", "which has a larger mjvOption; it was made for"),
+     "which has a different offset for mjvCamera.lookat; cypool was made for"),
+    ("found.sizes.update(mjvOption=1000)", "which has a larger mjvOption; cypool was made for"),
     ("None + 1", "to describe its structs as 4.0.1 does, got TypeError"),
 ])
 def test_a_version_that_lacks_something_is_an_import_error(run_forked, change, message):

@@ -26,7 +26,7 @@ def _set_up() -> None:
         library.set_up(found, bytes(folder / f"libmujoco.so.{version}"))
     except RuntimeError as error:
         raise ImportError(f"MuJoCo environments: this version of cypool cannot use mujoco {version}, which has "
-                          f"{error}; it supports {mujoco_version.COMPARED[0]} to {mujoco_version.COMPARED[-1]}",
+                          f"{error}; cypool was made for {mujoco_version.COMPARED[0]} to {mujoco_version.COMPARED[-1]}",
                           name="mujoco") from error
     mujoco_version.warn_of(version)
 
