@@ -398,8 +398,7 @@ private:
     template <bool IS_GENERAL> void solve(const Waiting* who, int count, int scalars);
     template <bool IS_GENERAL>
     static void move_lane(Real* to, int to_lane, const Real* from, int from_lane, int n, const int* places);
-    template <bool IS_GENERAL>
-    void collect(Real* to, Real* Group::* array, const Waiting* who, int count, int n, const int* places);
+    template <bool IS_GENERAL> void collect(Real* to, Real* Group::* array, int n, const int* places) const;
     template <bool IS_GENERAL> void place_rows(const Waiting* who, int count, int scalars);
     template <bool IS_GENERAL> void pack(const Waiting* who, int count, const Island& island, int scalars);
     const Description& m_;
@@ -414,6 +413,9 @@ private:
     std::vector<Waiting> waiting_;
     std::vector<ContactSizes> contact_sizes_;
     std::vector<int> failed_;
+    // the environments that the lanes of the solver have: their groups, and their lanes of those
+    const Group* groups_of_[WIDTH];
+    int lanes_of_[WIDTH];
     // the rows that each lane of the solver has; -1: none
     struct {
         const int* rows;

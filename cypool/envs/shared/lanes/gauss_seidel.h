@@ -134,7 +134,7 @@ inline __attribute__((noinline)) void solve_gauss_seidel(const Description& m, P
     make_dual(m, p, dual);
     warmstart_forces(m, p, dual);
     Real trace = all(0);
-    for (int i = 0; i < n; ++i) trace = trace + p.M[m.dofs[i].row_begin + m.dofs[i].row_size - 1];
+    for (int i = 0; i < n; ++i) trace = trace + p.M[i];
     const Real scale = 1 / trace;
     for (int r = 0; r < num_rows; ++r) dual.before[r] = p.force[r];
     RowShuffle shuffle(num_rows);

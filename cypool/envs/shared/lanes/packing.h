@@ -70,12 +70,16 @@ template <bool IS_GENERAL> void BatchInLanes::solve(const Waiting* who, int coun
     const Island& island = IS_GENERAL ? section->island : m_;
     const int* const places = IS_GENERAL ? section->places : nullptr;
     const int* const entries = IS_GENERAL ? section->entries : nullptr;
+    for (int l = 0; l < WIDTH; ++l) {
+        const int e = who[l < count ? l : 0].environment();
+        groups_of_[l] = &group(e), lanes_of_[l] = e % WIDTH;
+    }
     pack<IS_GENERAL>(who, count, island, scalars);
     Mask running = none();
     for (int l = 0; l < count; ++l) running[l] = -1;
     const auto load_factor = [&] {
-        collect<IS_GENERAL>(problem_->LD, &Group::LD, who, count, island.num_inertia, entries);
-        collect<IS_GENERAL>(problem_->LD_inverse, &Group::LD_inverse, who, count, island.nv, places);
+        collect<IS_GENERAL>(problem_->LD, &Group::LD, island.num_inertia, entries);
+        collect<IS_GENERAL>(problem_->LD_inverse, &Group::LD_inverse, island.nv, places);
     };
     if (m_.is_gauss_seidel) {
         load_factor();
@@ -113,13 +117,9 @@ void BatchInLanes::move_lane(Real* to, int to_lane, const Real* from, int from_l
 }
 
 // what the lanes of the solver have of an array: numbers of environments in any groups
-template <bool IS_GENERAL>
-void BatchInLanes::collect(Real* to, Real* Group::* array, const Waiting* who, int count, int n, const int* places) {
+template <bool IS_GENERAL> void BatchInLanes::collect(Real* to, Real* Group::* array, int n, const int* places) const {
     const double* from[WIDTH];
-    for (int l = 0; l < WIDTH; ++l) {
-        const int e = who[l < count ? l : 0].environment();
-        from[l] = reinterpret_cast<const double*>(group(e).*array) + e % WIDTH;
-    }
+    for (int l = 0; l < WIDTH; ++l) from[l] = reinterpret_cast<const double*>(groups_of_[l]->*array) + lanes_of_[l];
     for (int k = 0; k < n; ++k) to[k] = gather([&](int l) { return from[l][place<IS_GENERAL>(places, k) * WIDTH]; });
 }
 
@@ -146,17 +146,16 @@ template <bool IS_GENERAL> void BatchInLanes::pack(const Waiting* who, int count
     const int* const places = IS_GENERAL ? section->places : nullptr;
     const int* const entries = IS_GENERAL ? section->entries : nullptr;
     const int n = island.nv;
-    if (m_.is_gauss_seidel)
-        for (int i = 0; i < n; ++i) {
-            // its diagonal
-            const int at = m_.dofs[i].row_begin + m_.dofs[i].row_size - 1;
-            collect<true>(p.M + at, &Group::M, who, count, 1, &at);
-        }
-    else
-        collect<IS_GENERAL>(p.M, &Group::M, who, count, island.num_inertia, entries);
-    collect<IS_GENERAL>(p.smooth, &Group::smooth, who, count, n, places);
-    collect<IS_GENERAL>(p.smooth_acc, &Group::smooth_acc, who, count, n, places);
-    collect<IS_GENERAL>(p.warmstart, &Group::warmstart, who, count, n, places);
+    if (m_.is_gauss_seidel) {
+        // only its diagonal
+        int diagonal[MAX_DOFS];
+        for (int i = 0; i < n; ++i) diagonal[i] = m_.dofs[i].row_begin + m_.dofs[i].row_size - 1;
+        collect<true>(p.M, &Group::M, n, diagonal);
+    } else
+        collect<IS_GENERAL>(p.M, &Group::M, island.num_inertia, entries);
+    collect<IS_GENERAL>(p.smooth, &Group::smooth, n, places);
+    collect<IS_GENERAL>(p.smooth_acc, &Group::smooth_acc, n, places);
+    collect<IS_GENERAL>(p.warmstart, &Group::warmstart, n, places);
     p.num_rows = IS_GENERAL ? scalars + who[count - 1].num_others() : who[count - 1].count();
     place_rows<IS_GENERAL>(who, count, scalars);
     p.bad = none();
@@ -165,26 +164,21 @@ template <bool IS_GENERAL> void BatchInLanes::pack(const Waiting* who, int count
             p.num_equalities +=
                 group(who->environment()).own_rows[who->environment() % WIDTH][who->begin + k] < m_.num_equality_rows;
     std::fill(p.branches, p.branches + WIDTH, uint64_t{0});
-    const Group* groups[WIDTH];
-    int owns[WIDTH];
-    for (int l = 0; l < WIDTH; ++l) {
-        const int e = who[l < count ? l : 0].environment();
-        groups[l] = &group(e), owns[l] = e % WIDTH;
-    }
     p.has_start = m_.has_islands;
-    for (int l = 0; l < WIDTH && p.has_start; ++l) p.is_cold[l] = groups[l]->is_cold[owns[l]];
+    for (int l = 0; l < WIDTH && p.has_start; ++l) p.is_cold[l] = groups_of_[l]->is_cold[lanes_of_[l]];
     // all lanes have those of friction; their J is that of the problem
     for (int r = 0; r < island.num_frictions; ++r) {
         const int number = place<IS_GENERAL>(IS_GENERAL ? section->frictions : nullptr, r);
         const int row = p.num_equalities + r;
-        if (groups[0]->has_own) {
+        if (groups_of_[0]->has_own) {
             const int own[] = {m_.own_of_friction(number), m_.own_of_friction(number) + 1};
-            collect<true>(p.R + row, &Group::own, who, count, 1, own);
-            collect<true>(p.friction + r, &Group::own, who, count, 1, own + 1);
+            collect<true>(p.R + row, &Group::own, 1, own);
+            collect<true>(p.friction + r, &Group::own, 1, own + 1);
         } else
             p.R[row] = all(m_.frictions[number].R), p.friction[r] = all(m_.frictions[number].force);
         p.D[row] = 1 / p.R[row];
-        p.aref[row] = gather([&](int l) { return lane(groups[l]->rows[m_.num_equality_rows + number].aref, owns[l]); });
+        p.aref[row] =
+            gather([&](int l) { return lane(groups_of_[l]->rows[m_.num_equality_rows + number].aref, lanes_of_[l]); });
         if (IS_GENERAL) p.set_friction(island, r);
     }
     for (int k = 0; k < p.num_rows; ++k) {
@@ -199,16 +193,16 @@ template <bool IS_GENERAL> void BatchInLanes::pack(const Waiting* who, int count
                 rows[l] = &p.no_row, from[l] = reinterpret_cast<const double*>(p.nothing);
                 continue;
             }
-            const Group& d = *groups[l];
+            const Group& d = *groups_of_[l];
             rows[l] = d.rows + r;
-            from[l] = reinterpret_cast<const double*>(rows[l]->dof < 0 ? d.J + r * m_.nv : p.nothing) + owns[l];
+            from[l] = reinterpret_cast<const double*>(rows[l]->dof < 0 ? d.J + r * m_.nv : p.nothing) + lanes_of_[l];
             p.dofs[k] |= rows[l]->dofs;
         }
         if constexpr (IS_GENERAL) p.dofs[k] = section->own_dofs(p.dofs[k]);
         const auto packed = [&](Real Row::* number) {
-            return gather([&](int l) { return lane(rows[l]->*number, owns[l]); });
+            return gather([&](int l) { return lane(rows[l]->*number, lanes_of_[l]); });
         };
-        if (IS_GENERAL && m_.is_elliptic) p.add_cone(m_, k, rows, groups, owns);
+        if (IS_GENERAL && m_.is_elliptic) p.add_cone(m_, k, rows, groups_of_, lanes_of_);
         p.D[k] = packed(&Row::D), p.aref[k] = packed(&Row::aref), p.R[k] = packed(&Row::R);
         Real* const J = p.J + k * n;
         for (int i = 0; i < n; ++i) J[i] = gather([&](int l) { return from[l][place<IS_GENERAL>(places, i) * WIDTH]; });

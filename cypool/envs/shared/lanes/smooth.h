@@ -106,10 +106,11 @@ inline __attribute__((noinline)) void kinematics(const Description& m, Group& d)
             } else if (p) {
                 multiply_matrix(pos, d.xmat[p], place);
                 for (int k = 0; k < 3; ++k) pos[k] = pos[k] + d.xpos[p][k];
-                Real turn[4];
-                for (int k = 0; k < 4; ++k) turn[k] = own_or(d, m.own_of_body(b) + 9 + k, body.quat[k]);
                 // also by one, which makes zeros positive
-                multiply_quaternions(q, d.xquat[p], turn);
+                if (d.has_own)
+                    multiply_quaternions(q, d.xquat[p], d.own + m.own_of_body(b) + 9);
+                else
+                    multiply_quaternions(q, d.xquat[p], body.quat);
             } else {
                 copy3(pos, place);
                 for (int k = 0; k < 4; ++k) q[k] = own_or(d, m.own_of_body(b) + 9 + k, body.quat[k]);
