@@ -103,8 +103,8 @@ def _show(without_reference: str, parity: dict[str, Any] | None, contract: dict[
         print(styled(mark, style), text)
 
     if parity is not None:
-        line("✓", f"matches {parity['reference']} byte for byte{with_options(compared)}: {len(parity['seeds'])} seeds "
-             f"x {parity['num_envs']} envs x {parity['num_steps']} steps, {parity['num_episodes']} episodes", "green")
+        line("✓", f"matches {parity['reference']} byte for byte{with_options(compared)}: {len(parity['seeds'])} seeds x "
+             f"{parity['num_envs']} envs x {parity['num_steps']} steps, {parity['num_episodes']} episodes", "green")
     if without_reference:
         line("-", f"not compared with a reference: {without_reference}", "yellow")
     if contract is not None:
