@@ -30,7 +30,7 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
         as_json: bool) -> int:
     """Check whether an environment matches its reference bit for bit and follows cypool's contract.
 
-    If it does not, the exit status is 1 and the output names the first difference. The exit status is 2 if only the
+    The exit status is 1 if it does not; the output then names the first difference. The exit status is 2 if only the
     contract was checked, because the reference is not installed or does not support these options.
     """
     from cypool.envs import family_of
@@ -87,8 +87,8 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
     else:
         _show("" if only == "contract" else without_reference, parity, contract, compared, error)
     if error is None and only is None and entry_of(id).reference and parity is None:
-        raise Refusal(f"{id} was not compared with its reference: {without_reference}; --only contract needs no "
-                      "reference")
+        raise Refusal(f"{id} was not compared with its reference: {without_reference}; --only contract does not need "
+                      "it")
     return int(error is not None)
 
 
@@ -103,8 +103,8 @@ def _show(without_reference: str, parity: dict[str, Any] | None, contract: dict[
         print(styled(mark, style), text)
 
     if parity is not None:
-        line("✓", f"matches {parity['reference']} byte for byte{with_options(compared)}: {len(parity['seeds'])} seeds x "
-             f"{parity['num_envs']} envs x {parity['num_steps']} steps, {parity['num_episodes']} episodes", "green")
+        line("✓", f"matches {parity['reference']} byte for byte{with_options(compared)}: {len(parity['seeds'])} seeds "
+             f"x {parity['num_envs']} envs x {parity['num_steps']} steps, {parity['num_episodes']} episodes", "green")
     if without_reference:
         line("-", f"not compared with a reference: {without_reference}", "yellow")
     if contract is not None:
