@@ -83,7 +83,7 @@ def test_info(capsys):
     report = json.loads(capsys.readouterr().out)
     assert report["action"] == "Discrete(2)" and report["max_episode_steps"] == 500
     assert report["options"]["sutton_barto_reward"] == {
-        "value": True, "meaning": "Rewards as in Sutton and Barto's book."}
+        "value": True, "meaning": "Uses the rewards from Sutton and Barto's book."}
     assert main(["info", "CartPole-v1", "--picture"]) == 0
     said = capsys.readouterr().out
     assert "Gymnasium's CartPole-v1" in said and "▀" * 72 in said

@@ -169,13 +169,13 @@ cdef class Atari(Env):
     bit-identical replacements for the processor and video chip.
 
     Observation: uint8 (stack_num, img_height, img_width), the latest frames, newest last; without `gray_scale`, three
-        planes (red, green, blue) for each frame, or with `channels_last` (stack_num, img_height, img_width, 3). Each
+        planes (red, green, blue) for each frame, or, with `channels_last`, (stack_num, img_height, img_width, 3). Each
         image is the maximum of a step's last two frames, resized. After a reset, the stack repeats the first frame.
-        With `obs_type` "screen": uint8 (height, width), or without `gray_scale` (height, width, 3): the full screen at
-        the end of a step. With "ram": uint8 (128,), the console's memory. With stack_num > 1, these are also stacked,
-        along an extra first dimension.
-    Action: One of the game's actions; with `continuous`, float32 (radius, angle, fire), where the angle is 0 to the
-        right and pi / 2 up. Paddles turn faster with a larger radius.
+        With `obs_type` "screen", the full screen at the end of a step: uint8 (height, width), or (height, width, 3)
+        without `gray_scale`. With "ram", the console's memory: uint8 (128,). With stack_num > 1, screens and memory are
+        also stacked, along an extra first dimension.
+    Action: One of the game's actions; with `continuous`, float32 (radius, angle, fire), where an angle of 0 points
+        right and pi / 2 points up. Paddles turn faster with a larger radius.
     Reward: The score gained in the step; with `reward_clip`, its sign.
     Terminated: When the game is over; with `episodic_life`, also when a life is lost.
     Info: `lives` int32; with `raw_reward`, `reward` float32, never clipped; with `game_over`, `terminated` int32, 1 if
@@ -185,7 +185,7 @@ cdef class Atari(Env):
 
     If a game ends before the last frame of a step, the observation shows the game's final frame.
 
-    A `preset` imitates another package in all of this, including its bugs in observing a game's last step:
+    A `preset` imitates another package in all these respects, including its bugs in observing a game's last step:
 
     * "envpool": EnvPool 1.2.5, which shows 210 rows. If a game ends before the second-to-last frame of a step, the
       observation repeats the previous step's image. An episode that ends in the last step of the time limit is reported
@@ -194,9 +194,9 @@ cdef class Atari(Env):
       frames. An episode ends at the exact frame in which a life is lost or the limit is reached, and always begins with
       a new game. If it ends at the last frame of a step, the maximum uses the previous step's image instead of that
       frame; if it ends earlier, the previous step's image is repeated.
-    * "gymnasium": Gymnasium's `AtariPreprocessing` and `FrameStackObservation`, or its `AtariEnv` without images. Seeds
-      and no-ops come from NumPy generators, as in Gymnasium; episodes end as with "ale", but the limit counts all
-      frames since the game began.
+    * "gymnasium": Gymnasium's `AtariPreprocessing` and `FrameStackObservation`, or, unless `obs_type` is "image", its
+      `AtariEnv`. Seeds and no-ops come from NumPy generators, as in Gymnasium; episodes end as with "ale", but the
+      limit counts all frames since the game began.
     """
     describe = staticmethod(describe_game)
 

@@ -68,26 +68,26 @@ OPTIONS = {
                                                                "EnvPool's. Other options that are None default to "
                                                                "the preset's values."),
     "stack_num": integer(4, 1, 256, "Number of frames in an observation."),
-    "frame_skip": Option(4, _check_skip, "Number of frames per step; or (low, high): a random number from `low` to "
-                                         "`high` - 1 for each step."),
+    "frame_skip": Option(4, _check_skip, "Number of frames per step, or (low, high) for a random number from `low` to "
+                                         "`high` - 1 in each step."),
     "noop_max": integer(30, 0, 100_000, "A reset begins with 1 to `noop_max` frames without an action (one fewer if "
                                         "fire is pressed afterward); 0: none."),
-    "episodic_life": boolean(False, "Losing a life ends the episode; the next episode continues the game, except with "
-                                    'the presets "ale" and "gymnasium".'),
+    "episodic_life": boolean(False, "Ends the episode when a life is lost; the next episode continues the game, except "
+                                    'with the presets "ale" and "gymnasium".'),
     "zero_discount_on_life_loss": boolean(False, "Adds a `discount` to the info and to dm_env time steps: 0 if a "
                                                  "life was lost or the episode is over, else 1."),
     "reward_clip": boolean(None, "Clips rewards to their sign: -1, 0 or 1."),
     "use_fire_reset": boolean(None, "Presses fire at the end of a reset, in games that use it."),
-    "img_height": integer(84, -_MOST, _MOST, "Height of an observation, no greater than the screen's."),
-    "img_width": integer(84, -_MOST, _MOST, "Width of an observation, no greater than the screen's."),
+    "img_height": integer(84, -_MOST, _MOST, "Height of an observation, at most that of the screen."),
+    "img_width": integer(84, -_MOST, _MOST, "Width of an observation, at most that of the screen."),
     "gray_scale": boolean(True, "Whether images are grayscale instead of color."),
-    "channels_last": boolean(None, "Puts color channels last; otherwise, they come first."),
-    "repeat_action_probability": number(None, 0, 1, "Probability, at each frame, that the console repeats the "
-                                                    "previous action."),
-    "full_action_space": Option(False, _check_full_action_space, "Allows all legal actions (18 in most games), not "
-                                                                 'only those the game uses. "all": always 18 actions; '
-                                                                 "illegal ones do nothing."),
-    "continuous": boolean(False, "An action is a joystick position: radius, angle and fire."),
+    "channels_last": boolean(None, "Puts color channels last instead of first."),
+    "repeat_action_probability": number(None, 0, 1, "Probability that the console repeats the previous action in a "
+                                                    "frame."),
+    "full_action_space": Option(False, _check_full_action_space, "Allows all legal actions (18 in most games), instead "
+                                                                 'of only those the game uses. "all": 18 actions in '
+                                                                 "every game; illegal actions do nothing."),
+    "continuous": boolean(False, "Makes each action a joystick position: radius, angle and fire."),
     "continuous_action_threshold": number(0.5, 0, 1, "The value that each axis, or `fire`, must exceed to "
                                                      "register."),
     "mode": integer(-1, -_MOST, _MOST, "The game's mode, as numbered by ALE; -1: the default."),
@@ -97,12 +97,12 @@ OPTIONS = {
     "game_over": boolean(None, "Adds `terminated` to the info."),
     "ram": boolean(None, "Adds the console's memory to the info."),
     "frame_numbers": boolean(None, "Adds frame numbers to the info."),
-    "obs_type": choice("image", ("image", "screen", "ram"), 'The observation: "image", the reduced screen; "screen", '
-                                                            'the full screen; or "ram", the memory. Image options '
-                                                            "have no effect without an image."),
+    "obs_type": choice("image", ("image", "screen", "ram"), 'The observation: "image", the resized screen; "screen", '
+                                                            'the full screen; or "ram", the memory. Options for '
+                                                            'resizing and channel order only affect "image".'),
     "use_inter_area_resize": boolean(True, "Resizes images with OpenCV's INTER_AREA instead of INTER_LINEAR."),
-    "max_num_frames_per_episode": integer(None, 1, 2**31 - 1, "Truncates episodes at this frame, even within a step; "
-                                                              'only for the presets "ale" and "gymnasium".'),
+    "max_num_frames_per_episode": integer(None, 1, 2**31 - 1, "Truncates episodes at this frame, even in the middle of "
+                                                              'a step; only with the presets "ale" and "gymnasium".'),
 }
 
 

@@ -70,8 +70,9 @@ def go(options: dict[str, Any]) -> EnvSpec:
 
 
 @describes(scoring_type=choice("winloss_scoring", SCORING, 'Value of a win: 1; with "enable_gammons", 2 if the loser '
-                                                            'has not borne off any checkers; with "full_scoring", 3 if '
-                                                            "one of them is on the bar or in the winner's home."),
+                                                           'has not borne off any checkers; with "full_scoring", 3 if '
+                                                           "the loser also has a checker on the bar or in the winner's "
+                                                           "home."),
            max_player_turns=integer(500, 1, 2**20, "Maximum number of turns; a longer game has no winner."), **_TWO)
 def backgammon(options: dict[str, Any]) -> EnvSpec:
     return _spec(options, Array((200,), np.float32, 0, 15), 1352)

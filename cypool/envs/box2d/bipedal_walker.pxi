@@ -45,8 +45,8 @@ cdef class BipedalWalker(ArchivedEnv):
         angle and velocity of hip and knee, and whether it touches the ground, 0 or 1; the lengths of the rays, from 0
         to 1.
     Action: float32 (4,) in [-1, 1]: the torques of hip and knee for each leg.
-    Reward: For moving forward, 300 in total, and for keeping the hull upright, minus 0.028 per motor at full torque;
-        -100 for a fall.
+    Reward: For moving forward (300 in total) and keeping the hull upright, minus 0.028 per motor at full torque; -100
+        for a fall.
     Terminated: When the hull touches the ground, or the robot is left of the start or at the far end.
     """
     describe = staticmethod(specs.bipedal_walker)

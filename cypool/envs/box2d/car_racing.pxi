@@ -78,13 +78,13 @@ cdef class CarRacing(ArchivedEnv):
     give bit-identical results, including pixels. As in `BipedalWalker`, the world persists across resets, unless
     `fresh_world` is True.
 
-    Observation: uint8 (96, 96, 3): the car from above, and at the bottom the total reward before the step's -0.1, the
+    Observation: uint8 (96, 96, 3): the car from above; at the bottom, the total reward (before this step's -0.1), the
         car's speed, the wheels' speeds, steering and rotation.
     Action: float32 (3,): steering in [-1, 1], gas and brake in [0, 1]; or, without `continuous`, nothing (0), right
         (1), left (2), gas (3) or brake (4).
     Reward: 1000, divided equally among the track's tiles; -0.1 per step; -100 for leaving the field.
-    Terminated: When all tiles have been visited, the start is passed again after most of them, or the car leaves the
-        field.
+    Terminated: When all tiles have been visited, when the car passes the start again after visiting most tiles, or when
+        it leaves the field.
     Info: `lap_finished` bool, whether the episode ended with a complete lap.
     """
     describe = staticmethod(specs.car_racing)

@@ -66,9 +66,9 @@ cdef class LunarLander(ArchivedEnv):
 
     Observation: float32 (8,): position relative to the pad, velocity, angle (rad), angular velocity, and for each leg
         whether it touches the ground, 0 or 1. All values except the angle are scaled, as in Gymnasium.
-    Action: Nothing (0), left (1), main (2) or right engine (3); or, with `continuous`, float32 (2,) in [-1, 1]: the
-        main engine's power, half at 0 and none below, and the power of the left (below -0.5) or right engine (above
-        0.5).
+    Action: Nothing (0), left engine (1), main engine (2) or right engine (3); or, with `continuous`, float32 (2,) in
+        [-1, 1]: the power of the main engine (off below 0, half at 0), and the power of the left engine (below -0.5) or
+        right engine (above 0.5).
     Reward: For getting closer, slower and more upright, and for each leg on the ground; -0.3 per step for the main
         engine and -0.03 for a side engine; -100 for a crash, 100 for coming to rest.
     Terminated: When the body touches the ground, or the rocket is out of sight or at rest.

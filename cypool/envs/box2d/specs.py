@@ -32,7 +32,7 @@ def bipedal_walker(options: dict[str, Any]) -> EnvSpec:
 
 
 @describes(
-    continuous=boolean(True, "Uses continuous actions, three numbers each, instead of discrete ones."),
+    continuous=boolean(True, "Uses continuous actions of three numbers instead of discrete actions."),
     lap_complete_percent=number(0.95, 0, 1, "The fraction of tiles, 0 to 1, above which a lap counts as complete."),
     domain_randomize=boolean(False, "Draws new colors for each episode."),
     fresh_world=_FRESH_WORLD, action_dtype=_CONTINUOUS_DTYPE)
@@ -60,8 +60,8 @@ def _power(default: float, recommended: float, meaning: str) -> Option:
 
 
 @describes(
-    continuous=boolean(False, "Uses continuous actions, two numbers each, instead of discrete ones."),
-    gravity=Option(-10.0, _check_gravity, "Gravity, above -12 and below 0."),
+    continuous=boolean(False, "Uses continuous actions of two numbers instead of discrete actions."),
+    gravity=Option(-10.0, _check_gravity, "Gravity, greater than -12 and less than 0."),
     enable_wind=boolean(False, "Adds wind while no leg touches the ground."),
     wind_power=_power(15.0, 20, "Maximum wind force; as in Gymnasium, a value outside 0 to 20 causes a warning."),
     turbulence_power=_power(1.5, 2, "Maximum wind torque; a value outside 0 to 2 causes a warning."),

@@ -65,8 +65,8 @@ cdef class Acrobot(Env):
     Follows `gymnasium.envs.classic_control.AcrobotEnv` of Gymnasium 1.4, operation by operation: the same seed and
     actions give bit-identical results.
 
-    Observation: float32 (6,): cosine and sine of the first angle, which is 0 when hanging down; cosine and sine of the
-        second angle, relative to the first; both angular velocities.
+    Observation: float32 (6,): cosine and sine of the first angle, which is 0 when the link hangs down; cosine and sine
+        of the second angle, relative to the first; both angular velocities.
     Reward: -1 per step, 0 on termination.
     Terminated: When the free end is more than one link's length above the pivot.
     """

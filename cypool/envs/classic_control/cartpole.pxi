@@ -22,8 +22,8 @@ cdef class CartPole(Env):
     actions give bit-identical results.
 
     Observation: float32 (4,): cart position (m), cart velocity, pole angle (rad), angular velocity.
-    Reward: 1 per step; with `sutton_barto_reward`, 0, and -1 when the pole falls.
-    Terminated: When the cart is beyond 2.4 m or the pole beyond 12 degrees.
+    Reward: 1 per step; with `sutton_barto_reward`, -1 on termination, otherwise 0.
+    Terminated: When the cart is more than 2.4 m from the center or the pole more than 12 degrees from upright.
     """
     describe = staticmethod(specs.cartpole)
 

@@ -20,7 +20,7 @@ def acrobot(options: dict[str, Any]) -> EnvSpec:
 
 
 @describes(
-    sutton_barto_reward=boolean(False, "Rewards as in Sutton and Barto's book."))
+    sutton_barto_reward=boolean(False, "Uses the rewards from Sutton and Barto's book."))
 def cartpole(options: dict[str, Any]) -> EnvSpec:
     # twice the limits at which an episode ends: 2.4, and 12 degrees
     high = np.array([4.8, np.inf, 2 * (12 * 2 * math.pi / 360), np.inf], np.float32)
@@ -45,7 +45,7 @@ def _car(action: Array | Discrete, options: dict[str, Any]) -> EnvSpec:
 
 @describes(
     g=number(10.0, -1e6, 1e6, "Gravity, in m/s^2."),
-    version=integer(1, 0, 1, "1: the velocity is clipped to 8 before it changes the angle; 0: afterward."))
+    version=integer(1, 0, 1, "1: clips the velocity to 8 before it changes the angle; 0: clips it afterward."))
 def pendulum(options: dict[str, Any]) -> EnvSpec:
     high = np.array([1, 1, 8], np.float32)
     return EnvSpec(observation=Array((3,), np.float32, -high, high), action=Array((1,), np.float32, -2, 2),

@@ -106,16 +106,16 @@ cdef class _OpenWorld(RulesEnv):
 
 
 cdef class CraftaxClassic(_OpenWorld):
-    """An open world: eat, drink, sleep and fight, and collect, place and make things for 22 achievements.
+    """An open world with 22 achievements: eat, drink, sleep, fight, and collect, place and make things.
 
     Follows craftax 1.6.1: with the same seed or key and actions, results are bit-identical to those of a single jitted
     environment in JAX 0.10.2.
 
     Observation: float32 (1345,): for each of 7 x 9 cells around the player, 17 kinds of blocks and 4 kinds of
-        creatures, one-hot; then 12 items and 4 vitals / 10, 4 directions, the light, and whether the player sleeps.
-        "pixels": float32 (63, 63, 3).
-    Action: noop (0), move left (1), right (2), up (3), down (4), do (5), sleep (6), place stone (7), table (8), furnace
-        (9), plant (10), make wood pickaxe (11), stone (12), iron (13), wood sword (14), stone (15), iron (16).
+        creatures, one-hot; then 12 items and 4 vitals (all divided by 10), 4 directions, the light level, and whether
+        the player is asleep. With "pixels": float32 (63, 63, 3).
+    Action: Noop (0), move left, right, up or down (1 to 4), do (5), sleep (6), place a stone, table, furnace or plant
+        (7 to 10), make a wood, stone or iron pickaxe (11 to 13), make a wood, stone or iron sword (14 to 16).
     Reward: 1 for a step that unlocks an achievement, plus a tenth of the change in health.
     Terminated: When the player has no health left or walks into lava, or after `max_timesteps` steps.
     Info: `achievements` float32 (22,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: at an episode's
@@ -141,13 +141,13 @@ cdef class Craftax(_OpenWorld):
 
     Observation: float32 (8268,): for each of 9 x 11 cells around the player, one-hot kinds of blocks (37), items (5),
         creatures and projectiles (5 x 8); and whether the cell is lit. Then 51 numbers: 16 for items, 6 for potions, 9
-        for needs and attributes, 4 for the direction, 8 for armor, the light, 2 for sleep and rest, 2 for spells, the
-        floor, whether its ladder is open, and whether the boss is vulnerable. "pixels": float32 (130, 110, 3).
-    Action: the 17 of Craftax-Classic, then rest (17), descend (18), ascend (19), make diamond pickaxe (20),
-        diamond sword (21), iron armor (22), diamond armor (23), shoot arrow (24), make arrow (25), cast fireball
-        (26), iceball (27), place torch (28), drink red, green, blue, pink, cyan, yellow potion (29 to 34), read book
-        (35), enchant sword (36), armor (37), make torch (38), level up dexterity (39), strength (40), intelligence
-        (41), enchant bow (42).
+        for needs and attributes, 4 for the direction, 8 for armor, the light level, 2 for sleep and rest, 2 for spells,
+        the floor, whether its ladder is open, and whether the boss is vulnerable. With "pixels": float32 (130, 110, 3).
+    Action: The 17 actions of Craftax-Classic, then rest (17), descend (18), ascend (19), make a diamond pickaxe (20),
+        diamond sword (21), iron armor (22) or diamond armor (23), shoot an arrow (24), make an arrow (25), cast a
+        fireball (26) or iceball (27), place a torch (28), drink a red, green, blue, pink, cyan or yellow potion (29 to
+        34), read a book (35), enchant a sword (36) or armor (37), make a torch (38), level up dexterity (39), strength
+        (40) or intelligence (41), enchant a bow (42).
     Reward: 1, 3, 5 or 8 for each achievement unlocked, plus a tenth of the change in health.
     Terminated: When the player has no health left or has beaten the boss, or after `max_timesteps` steps.
     Info: `achievements` float32 (67,), in the order of `ACHIEVEMENTS` in `cypool.envs.craftax.specs`: at an episode's

@@ -57,7 +57,7 @@ def _angles(size: int) -> Option:
         return tuple(check_one(f"{name}[{k}]", noise, shapes[k]) for k, noise in enumerate(noises))
 
     return Option((None,) * len(shapes), check, "Noise angles for water, mountains, paths and trees, as fractions of a "
-                  f"turn: four items, each None (random) or an array; shapes: {', '.join(map(str, shapes))}.")
+                  f"turn: four items, each None (random) or an array, with the shapes {', '.join(map(str, shapes))}.")
 
 
 def _slots(default: int, what: str) -> Option:
@@ -75,7 +75,7 @@ def _common(max_timesteps: int, always_diamond: bool, size: int) -> dict[str, Op
 
 
 _FLOW: dict[str, Option] = {
-    "obs_type": choice("symbolic", OBS_TYPES, '"symbolic" or "pixels".'),
+    "obs_type": choice("symbolic", OBS_TYPES, 'The observation: "symbolic" or "pixels".'),
     "auto_reset": boolean(False, "Also generates the next world in each step, like the package."),
     "key": optional(_check_key, "A JAX key instead of a seed: environment i starts from `split(key, num_envs)[i]`.")}
 
@@ -96,7 +96,7 @@ def _spec(options: dict[str, Any], num_actions: int, num_symbols: int, shape: tu
     skeleton_health=integer(3, 1, _MOST, "Health of a new skeleton."),
     spawn_cow_chance=number(0.1, 0, 1, "Probability of a new cow per step."),
     spawn_zombie_base_chance=number(0.02, 0, 1, "Probability of a new zombie per step during the day."),
-    spawn_zombie_night_chance=number(0.1, 0, 1, "Increase in the probability of a new zombie when it is darkest."),
+    spawn_zombie_night_chance=number(0.1, 0, 1, "Increase in the probability of a new zombie at the darkest time."),
     spawn_skeleton_chance=number(0.05, 0, 1, "Probability of a new skeleton per step."),
     max_zombies=_slots(3, "zombies"), max_cows=_slots(3, "cows"), max_skeletons=_slots(2, "skeletons"),
     max_arrows=_slots(3, "arrows"), **_FLOW)

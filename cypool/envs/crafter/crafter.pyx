@@ -84,24 +84,24 @@ def use_simd(name):
 
 
 cdef class Crafter(ArchivedEnv):
-    """An open world: eat, drink, sleep and fight, and collect, place and make things for 22 achievements.
+    """An open world with 22 achievements: eat, drink, sleep, fight, and collect, place and make things.
 
     Follows crafter 1.8.3: the same seed and actions give bit-identical results. crafter picks creatures from sets,
     whose order depends on memory addresses; here, creatures stay in order of creation. The world of episode k depends
     only on the seed and k.
 
     Observation: uint8 (height, width, 3): the world around the player, darker at night, and the player's inventory.
-        "semantic": `view` uint8 (rows, columns), as in `semantic` below, 0 beyond the edge; `inventory` uint8 (16,).
-        "symbolic": float32 (1345,), in the layout of Craftax-Classic.
-    Action: noop (0), move left (1), right (2), up (3), down (4), do (5), sleep (6), place stone (7), table (8), furnace
-        (9), plant (10), make wood pickaxe (11), stone (12), iron (13), wood sword (14), stone (15), iron (16).
+        With "semantic": `view` uint8 (rows, columns), with the numbers of the info `semantic`, and 0 beyond the edge;
+        `inventory` uint8 (16,). With "symbolic": float32 (1345,), in the layout of Craftax-Classic.
+    Action: Noop (0), move left, right, up or down (1 to 4), do (5), sleep (6), place a stone, table, furnace or plant
+        (7 to 10), make a wood, stone or iron pickaxe (11 to 13), make a wood, stone or iron sword (14 to 16).
     Reward: 1 for a step that unlocks an achievement, plus a tenth of the change in health; without `reward`, 0.
     Terminated: When the player dies.
     Truncated: After `length` steps.
     Info: `inventory` int32 (16,) and `achievements` int32 (22,), counts in the order of `ITEMS` and `ACHIEVEMENTS` in
         `cypool.envs.crafter.assets`. `discount` float64: 0 after death, else 1. `player_pos` int64 (2,): x and y.
-        `reward` float64, as with `reward=True`. `semantic` uint8 (width, height), by x and y: materials 1 to 12, as in
-        `MATERIALS`, or player (13), cow (14), zombie (15), skeleton (16), arrow (17), plant (18).
+        `reward` float64: the reward that `reward=True` gives. `semantic` uint8 (width, height), by x and y: materials 1
+        to 12, as in `MATERIALS`, or player (13), cow (14), zombie (15), skeleton (16), arrow (17), plant (18).
     """
     describe = staticmethod(specs.crafter)
 

@@ -48,7 +48,8 @@ _SIZE = functools.partial(_check_pair, most=_LARGEST_PICTURE)
     size=Option((64, 64), _SIZE, "Width and height of the image in pixels; an int sets both."),
     reward=boolean(True, "Whether rewards are given."),
     length=Option(10000, _check_length, "Maximum number of steps per episode; 0 or None: unlimited."),
-    obs_type=choice("rgb", OBS_TYPES, 'The observation: "rgb"; "semantic", the view as numbers; or "symbolic".'),
+    obs_type=choice("rgb", OBS_TYPES, 'The observation: "rgb", an image; "semantic", the view as numbers; or '
+                                      '"symbolic", a vector, as in Craftax-Classic.'),
     semantic=boolean(True, "Adds the map of the whole world to the infos, as `semantic`."),
     render_size=Option((512, 512), _SIZE, "Size of images from `render`: an int or a pair (width, height)."))
 def crafter(options: dict[str, Any]) -> EnvSpec:

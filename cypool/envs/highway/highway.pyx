@@ -401,7 +401,7 @@ class Intersection(HighwayEnv):
 
 
 class Parking(HighwayEnv):
-    """Park in a given space, in the right direction."""
+    """Park in a given space, facing the right direction."""
     describe = staticmethod(specs.TASKS["Parking"].describe)
 
 

@@ -107,20 +107,19 @@ def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = 
             policy_frequency: int = 1, size: tuple[int, int] = (600, 150), centre: tuple[float, float] = (0.3, 0.5),
             scaling: float = 5.5) -> dict[str, Option]:
     return {
-        "observation": Option(observation, check_observation, "The observation: a dict with a `type`."),
+        "observation": Option(observation, check_observation, "The kind of observation: a dict with a `type`."),
         "action": Option(action, check_action, "The kind of action: a dict with a `type`."),
         "simulation_frequency": integer(simulation_frequency, 1, 1000, "Simulated frames per second."),
         "policy_frequency": integer(policy_frequency, 1, 1000, "Steps per second."),
         "neighbour_vehicles_connected_lanes": boolean(
-            False, "Whether vehicles also see others on the lane segments before and after their own."),
+            False, "Whether vehicles also see vehicles on the lane segments before and after their own."),
         "screen_width": integer(size[0], 8, 2000, "Width of rendered images."),
         "screen_height": integer(size[1], 8, 2000, "Height of rendered images."),
         "centering_position": Option(list(centre), lambda name, value: numbers(name, value, 2, 2),
                                      "Position of the first agent in images, as fractions of width and height."),
         "scaling": number(scaling, 0.1, 100, "Pixels per meter."),
         "from_pixels": boolean(False, "Observes images from `render`, uint8 (height, width, 3), instead of numbers."),
-        "config": Option(None, _config, "A dict of these options under highway-env's keys, such as "
-                                        "`normalize_reward`.")}
+        "config": Option(None, _config, "These options as a dict with highway-env's keys, such as `normalize_reward`.")}
 
 
 def _config(name: str, value: Any) -> dict[str, Any] | None:
@@ -474,7 +473,7 @@ _add("Parking", 9, networks.parking, "a b c", "",
      **_common({"type": "KinematicsGoal", "features": ["x", "y", "vx", "vy", "cos_h", "sin_h"],
                 "scales": [100, 100, 5, 5, 1, 1], "normalize": False}, {"type": "ContinuousAction"},
                policy_frequency=5, size=(600, 300), centre=(0.5, 0.5), scaling=7), **_duration(100),
-     controlled_vehicles=integer(1, 1, 6, "Number of controlled vehicles; only the first one acts."),
+     controlled_vehicles=integer(1, 1, 6, "Number of controlled vehicles; only the first vehicle acts."),
      reward_weights=Option([1, 0.3, 0, 0, 0.02, 0.02], lambda name, value: numbers(name, value, 6, 6, 0),
                            "Weight of each feature in the distance to the goal."),
      success_goal_reward=number(0.12, 0, 1e6, "Distance that counts as reaching the goal."),
@@ -492,7 +491,7 @@ def _racetrack() -> dict[str, Option]:
         "collision_reward": _weight(-1, "Weight of a collision."),
         "lane_centering_cost": number(4, 0, 1e6, "Penalty factor for the distance from the center of the lane."),
         "lane_centering_reward": _weight(1, "Weight of the reward for staying in the middle of the lane."),
-        "action_reward": _weight(-0.3, "Weight of the action's norm."),
+        "action_reward": _weight(-0.3, "Weight of the action's norm in the reward."),
         "other_vehicles": integer(1, 0, 1000, "Maximum number of other vehicles."), **_ON_ROAD,
         "terminate_off_road": boolean(True, "Whether leaving the road ends the episode.")}
 

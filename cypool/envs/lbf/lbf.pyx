@@ -18,12 +18,12 @@ cdef class Foraging(RulesEnv):
     Follows lbforaging 2.0.0: the same seed and actions give bit-identical results.
 
     Observation: float32 (3 * `max_num_food` + 3 * `players`,): row, column and level of each visible food item, row by
-        row, then of the player itself and of the others. Positions are relative to the field of view. Players and food
-        out of sight are (-1, -1, 0). With `grid_observation`, float32 (3, 2 * `sight` + 1, 2 * `sight` + 1): levels of
-        players, levels of food, and 1 for free cells.
-    Action: none (0), north (1), south (2), west (3), east (4), load (5).
-    Reward: For loaded food, the player's level times the food's level; with `unit_reward`, divided by the sum of the
-        loaders' levels and by the sum of all food levels. `-penalty` if loading fails.
+        row, then of the player itself, then of the other players. Positions are relative to the field of view. Players
+        and food out of sight are (-1, -1, 0). With `grid_observation`, float32 (3, 2 * `sight` + 1, 2 * `sight` + 1):
+        levels of players, levels of food, and 1 for free cells.
+    Action: None (0), north (1), south (2), west (3), east (4), load (5).
+    Reward: For loaded food, the player's level times the food's level; with `unit_reward`, divided by both the sum of
+        the loaders' levels and the sum of all food levels. If loading fails, `-penalty`.
     Terminated: When no food is left or, without `truncate`, after `time_limit` steps.
     Truncated: With `truncate`, if food is left after `time_limit` steps.
     """

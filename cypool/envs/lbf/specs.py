@@ -50,9 +50,10 @@ def _levels(default: int | None, meaning: str) -> Option:
     max_num_food=integer(3, 1, MAX_ENTITIES, "Number of food items, if there is room for all of them."),
     sight=integer(8, 0, _LARGEST_FIELD, "Number of cells that a player sees in each direction."),
     force_coop=boolean(False, "Gives all food the maximum level."),
-    unit_reward=boolean(True, "Scales an episode's rewards to at most 1 in total: lbforaging's `normalize_reward`."),
+    unit_reward=boolean(True, "Scales an episode's rewards to at most 1 in total, like lbforaging's "
+                              "`normalize_reward`."),
     grid_observation=boolean(False, "Observes layers of cells instead of lists of food and players."),
-    observe_agent_levels=boolean(True, "Whether players see each other's levels and their own."),
+    observe_agent_levels=boolean(True, "Whether players see their own and each other's levels."),
     penalty=number(0.0, 0, 1e9, "Penalty for a failed attempt to load."),
     time_limit=integer(50, 1, _LONGEST, "Maximum number of steps per episode."),
     truncate=boolean(False, "Reports reaching `time_limit` as truncation; lbforaging reports it as termination."),

@@ -124,8 +124,8 @@ def describe_sawyer(options, common):
 cdef class Sawyer(SimulationInLanes):
     """A Sawyer arm reaches, pushes, opens, closes, picks up or turns something, in one of fifty tasks.
 
-    Follows metaworld 3.1.1, with rewards "v2". A MuJoCo error, any warning except instability, or a state for
-    which the package has no reward becomes the `EnvError` of this environment.
+    Follows metaworld 3.1.1 with its "v2" rewards. A MuJoCo error, any warning except instability, or a state for which
+    the package has no reward becomes the `EnvError` of this environment.
 
     Observation: float64 (39,): position and opening of the hand, positions and rotations of the objects (14 numbers);
         the same for the previous step; the goal (3). `use_one_hot` appends the task, and `recurrent_info_in_obs` the

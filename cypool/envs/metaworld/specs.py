@@ -32,7 +32,8 @@ OPTIONS = {
                                            'except with "pseudorandom".'),
     "partially_observable": boolean(False, "Hides the goal: observations contain zeros instead."),
     "terminate_on_success": boolean(False, "Ends the episode on success."),
-    "use_one_hot": boolean(False, "Adds the task to the observation: `num_tasks` numbers, 1 at `task_index`, else 0."),
+    "use_one_hot": boolean(False, "Adds the task to the observation as a one-hot vector: `num_tasks` numbers, with 1 "
+                                  "at `task_index`."),
     "task_index": unchecked(0, "See `use_one_hot`."),
     "num_tasks": integer(1, 1, 1000, "See `use_one_hot`."),
     "recurrent_info_in_obs": boolean(False, "Adds the last action, the reward and an end-of-episode flag to the "

@@ -41,10 +41,10 @@ SHARED = {
     "tile_size": integer(32, 1, 256, "Width and height of a cell in images, in pixels."),
     "agent_pov": boolean(False, "Whether images show only the agent's view."),
     "obs_type": choice("partial", OBS_TYPES, (
-        'The kind of `image`: "partial", the agent\'s view; "onehot" or "rgb_partial", the same as in '
+        "The kind of `image`: \"partial\", the agent's view; \"onehot\" or \"rgb_partial\", the same view as in "
         '`OneHotPartialObsWrapper` or `RGBImgPartialObsWrapper`; "full", "symbolic" or "rgb", the whole grid as in '
         '`FullyObsWrapper`, `SymbolicObsWrapper` or `RGBImgObsWrapper`. "flat": the whole observation as one array, as '
-        "in `FlatObsWrapper`; not for BabyAI.")),
+        "in `FlatObsWrapper`; not available for BabyAI.")),
     "action_prob": number(None, 0, 1, "The probability that the chosen action is taken, as with "
                                       "`StochasticActionWrapper(prob)`; None: 1."),
     "random_action": integer(None, 0, 6, "The action taken in place of the chosen one; None: a random action."),
@@ -52,10 +52,10 @@ SHARED = {
                                                "with `NoDeath`."),
     "death_cost": number(-1.0, -1e9, 1e9, "Value added to the reward in cells of `no_death_types`."),
     "obs_tile_size": integer(8, 1, 256, 'Width and height of a cell in "rgb" and "rgb_partial". The first pool with a '
-                                        "given size draws the tiles, which takes 1.5 s at 256."),
+                                        "given size draws the tiles, which takes 1.5 s for a size of 256."),
     "view_size": optional(_check_view, 'Size of the view in "partial", "onehot" and "flat", as with '
                                        "`ViewSizeWrapper`; None: `agent_view_size`."),
-    "image_only": boolean(False, "The observation is the image alone, as with `ImgObsWrapper`."),
+    "image_only": boolean(False, "Observes only the image, as with `ImgObsWrapper`."),
     "goal_direction": choice(None, GOAL_DIRECTIONS, (
         '"slope", "angle" or "angle_atan2" adds `goal_direction` to the observation, like `DirectionObsWrapper(type)`; '
         "only for levels that have a goal.")),

@@ -119,9 +119,9 @@ class SimpleAdversary(MPE2):
 class SimplePush(MPE2):
     """An agent goes to a landmark, and an adversary pushes it away.
 
-    Observation: float32 (8,) for the adversary: velocity; relative positions of landmarks and of the agent. float32
-        (19,) for the agent: velocity; the goal's relative position and color; landmarks, their colors, and the
-        adversary.
+    Observation: float32 (8,) for the adversary: velocity; relative positions of the landmarks and the agent. float32
+        (19,) for the agent: velocity; the goal's relative position and color; relative positions of landmarks, landmark
+        colors, and the relative position of the adversary.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
     Reward: For the agent, the negative distance to the goal; for the adversary, the agent's distance minus its own.
@@ -133,7 +133,7 @@ class SimpleReference(MPE2):
     """Each of two agents knows the other's goal and communicates it.
 
     Observation: float32 (21,): velocity; relative positions of landmarks; the other agent's goal color and message.
-    Action: Ten words times the five moves of `Simple`: move + 5 * word; with `continuous_actions` float32 (15,) in [0,
+    Action: Ten words times the five moves of `Simple`: move + 5 * word; with `continuous_actions`, float32 (15,) in [0,
         1], five forces and ten numbers for the message.
     Reward: `local_ratio` times the agent's own reward (minus the other agent's distance to its goal), plus 1 -
         `local_ratio` times the mean of both agents' own rewards.
@@ -146,8 +146,8 @@ class SimpleSpeakerListener(MPE2):
 
     Observation: float32 (3,) for the speaker: the color of the goal. float32 (11,) for the listener: velocity;
         relative positions of landmarks; the speaker's message.
-    Action: The speaker says one of three words; with `continuous_actions` float32 (3,) in [0, 1]. The listener moves as
-        in `Simple`.
+    Action: The speaker says one of three words; with `continuous_actions`, float32 (3,) in [0, 1]. The listener moves
+        as in `Simple`.
     Reward: The negative squared distance of the listener to the goal, for both.
     """
     describe = staticmethod(specs.describer("SimpleSpeakerListener", shape_of))
@@ -158,7 +158,7 @@ class SimpleCrypto(MPE2):
 
     Observation: float32 (4,) for Eve: Alice's message. float32 (8,) for Bob: key and message; for Alice: secret and
         key.
-    Action: One of four words; with `continuous_actions` float32 (4,) in [0, 1].
+    Action: One of four words; with `continuous_actions`, float32 (4,) in [0, 1].
     Reward: For Eve, her word's negative squared distance to the secret; for Alice and Bob, Eve's distance minus Bob's.
     """
     describe = staticmethod(specs.describer("SimpleCrypto", shape_of))
@@ -171,7 +171,7 @@ class SimpleWorldComm(MPE2):
         obstacles, food, forests, then of others; for each forest, 1 if inside, else -1; velocities of the other agents.
         For an adversary, the last two parts are swapped, and the leader's message follows. Only the leader sees agents
         in other forests; the others get zeros.
-    Action: The moves of `Simple`; for the leader, times four words: move + 5 * word, with `continuous_actions` float32
+    Action: The moves of `Simple`; for the leader, times four words: move + 5 * word; with `continuous_actions`, float32
         (9,).
     Reward: An adversary gets 5 whenever any adversary touches an agent, minus a tenth of the distance to the nearest
         agent. An agent gets -5 for each adversary that touches it, 2 for food, a penalty that grows with its distance
@@ -206,13 +206,13 @@ class SimpleLine(MPE2):
 cdef class CollectTreasure(MPE2):
     """Collectors carry treasures to the deposits of the same kind.
 
-    Observation: float32 (86,) for a collector, (84,) for a deposit: position; velocity; for a collector, what it holds.
-        Others, the nearest first: relative position, velocity, a deposit's kind, the treasure held. Treasures, the
-        nearest first: relative position, kind. Kinds are one-hot.
+    Observation: float32 (86,) for a collector, (84,) for a deposit: position; velocity; for a collector, the treasure
+        it holds. For each other agent, nearest first: relative position, velocity, a deposit's kind, the treasure held.
+        For each treasure, nearest first: relative position, kind. Kinds are one-hot.
     Action: None (0), left (1), right (2), down (3) or up (4); with `continuous_actions`, float32 (5,) from 0 to 1, one
         strength per choice.
     Reward: All get 5 for each treasure picked up or delivered. Collectors get -5 for each other collector that they
-        touch. All lose a tenth of a distance: collectors, the distance to the nearest treasure or its deposit;
+        touch. All lose a tenth of a distance: for collectors, the distance to the nearest treasure or its deposit; for
         deposits, the distance to the nearest collector with a treasure for them, or else to the collectors' center.
     """
     describe = staticmethod(specs.describer("CollectTreasure", shape_of))

@@ -89,15 +89,17 @@ cdef class NetHack(Env):
     Runs nle 1.3.0's library without its Python code: with the same seeds, clock and actions, results are bit-identical.
     Unlike NLE, cypool draws episodes from the environment's random stream.
 
-    Observation: A dict with the `observation_keys`: NLE's observations, in its dtypes.
-    Action: The index of a key in `actions`; by default 86 commands, 23 in tasks, 121 in the challenge.
-    Reward: In NetHack, score and challenge, the increase in NetHack's score; in gold, eat and scout, the increase in
-        gold, nutrition or seen cells; otherwise 1 for success. All tasks except NetHack include the step penalty.
+    Observation: A dict with the keys in `observation_keys`: NLE's observations, with NLE's dtypes.
+    Action: The index of a key in `actions`; by default, 86 commands for "nethack", 121 for "challenge" and 23 for other
+        tasks.
+    Reward: For "nethack", "score" and "challenge", the increase in NetHack's score; for "gold", "eat" and "scout", the
+        increase in gold, nutrition or seen cells; otherwise, 1 for success. All tasks except "nethack" include the step
+        penalty.
     Terminated: When the game is over, the task is done, or the episode is aborted, which NLE does not report as
         truncated.
     Truncated: In the challenge, also set if an odd `no_progress_timeout` is reached, as in NLE.
     Info: `end_status` int32: aborted (-1), running (0), death or another end of the game (1), task done (2).
-        `is_ascended` bool. On request, `how_done` int32, NetHack's code for how the game ended; `turns` int64;
+        `is_ascended` bool. If requested: `how_done` int32, NetHack's code for how the game ended; `turns` int64;
         `depth` int64.
     """
     describe = staticmethod(specs.nethack)

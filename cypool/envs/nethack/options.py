@@ -158,16 +158,16 @@ def _check_clock(name: str, given: Any) -> int | str:
 
 
 @describes(
-    task=choice("nethack", TASKS, '"nethack", "score", "staircase", "staircase_pet", "oracle", "gold", "eat", "scout" '
-                                  'or "challenge".'),
+    task=choice("nethack", TASKS, 'The task: "nethack", "score", "staircase", "staircase_pet", "oracle", "gold", '
+                                  '"eat", "scout" or "challenge".'),
     character=optional(_check_character, 'Role, race, gender and alignment, or "@" for a random character; None: the '
-                                         'task\'s, either a monk or "@".'),
+                                         "task's default, either a monk or \"@\"."),
     observation_keys=optional(
         functools.partial(_check_names, known=KEYS),
-        "Names of the observations, in the desired order; None: the task's. Omitted ones cost nothing. "
+        "Names of the observations, in the desired order; None: the task's default. Omitted observations cost nothing. "
         "`screen_descriptions` changes the random numbers that NetHack draws."),
-    actions=optional(_check_actions, "Key codes for the actions, 0 to 255; None: the task's."),
-    options=optional(_check_options, "NetHack's own options; None: NLE's."),
+    actions=optional(_check_actions, "Key codes for the actions, 0 to 255; None: the task's default."),
+    options=optional(_check_options, "NetHack's own options; None: NLE's defaults."),
     wizard=boolean(False, "Runs the game in NetHack's debug mode."),
     allow_all_yn_questions=boolean(
         None, "Leaves single-letter prompts to the agent; otherwise the step answers most of them with Escape. None: "
@@ -178,11 +178,11 @@ def _check_clock(name: str, given: Any) -> int | str:
     spawn_monsters=boolean(True, "Whether new monsters appear."),
     fix_moon_phase=boolean(False, "Derives the phase of the moon and the time of day from the seed."),
     penalty_mode=choice("constant", PENALTIES, 'Kind of penalty for steps in which no time passes: "constant", "exp", '
-                                               '"square" or "linear"; or "always", for all steps.'),
+                                               '"square" or "linear"; or "always", which penalizes every step.'),
     penalty_step=number(None, -1e9, 1e9, "Base value of the step penalty; None: -0.01, or 0 for the challenge."),
     penalty_time=number(-0.0, -1e9, 1e9, "Reward added per turn."),
-    abort_steps=integer(None, 1, _LONGEST, "Steps after which the episode is aborted, `max_episode_steps` in NLE; "
-                                           "None: 5000, or 1000000 for the challenge."),
+    abort_steps=integer(None, 1, _LONGEST, "Number of steps after which the episode is aborted (NLE's "
+                                           "`max_episode_steps`); None: 5000, or 1000000 for the challenge."),
     no_progress_timeout=integer(10000, 1, _LONGEST, "The challenge is aborted after half this number of steps in which "
                                                     "no time passes."),
     nle_seeds=optional(_check_seeds, "Seeds for every episode, (core, disp) or (core, disp, lgen); None: drawn for "
@@ -192,8 +192,8 @@ def _check_clock(name: str, given: Any) -> int | str:
     infos=Option(("end_status", "is_ascended"), functools.partial(_check_names, known=INFOS), "Names of the infos."),
     max_step_seconds=number(10.0, 0.1, 1e6, "CPU seconds after which a step fails, because its game may be in an "
                                             "endless loop."),
-    nle_path=optional(WHEEL.check_folder, "The folder that contains nle; None: `CYPOOL_NETHACK`, the one from `cypool "
-                                          "get nethack`, or the installed one."))
+    nle_path=optional(WHEEL.check_folder, "The folder that contains nle; None: the folder in `CYPOOL_NETHACK`, the "
+                                          "download from `cypool get nethack`, or the installed package."))
 def nethack(options: dict[str, Any]) -> EnvSpec:
     options |= {name: value for name, value in _defaults_of(options["task"]).items() if options[name] is None}
     return EnvSpec(observation={key: KEYS[key] for key in options["observation_keys"]},

@@ -182,8 +182,8 @@ cdef class OpenSpiel(RulesEnv):
 
     Observation: float32: the player's tensor, as in OpenSpiel's `rl_environment`: the information state, or the
         observation if the game has none.
-    Action: OpenSpiel's.
-    Reward: OpenSpiel's, for each move.
+    Action: The number of an action in OpenSpiel.
+    Reward: OpenSpiel's reward for each move.
     Terminated: When the game is over.
     """
     describe = staticmethod(specs.describer(games, facts_of))

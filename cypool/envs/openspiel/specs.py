@@ -87,9 +87,9 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         chance_stream=choice("np_random", ("np_random", "random_state"),
                              "The random generator for chance events: Gymnasium's, or a `numpy.random.RandomState`, as "
                              "in OpenSpiel's `rl_environment`."),
-        view=unchecked(None, 'The contents of a row: "mover", the player to move; "players", all players, as agents; '
-                             '"single", one player; the environment plays the others. None: "mover", or "players" for '
-                             "simultaneous moves."),
+        view=unchecked(None, 'The view in each row: "mover", the player to move; "players", all players, as agents; '
+                             '"single", one player, while the environment plays the others. None: "mover", or '
+                             '"players" for simultaneous moves.'),
         seat=unchecked(None, 'The player in the "single" view: a number, "random" (the default), or "alternate" '
                              "(each player in turn)."),
         opponent=unchecked(None, OPPONENT), simulations=unchecked(None, SIMULATIONS),

@@ -21,12 +21,12 @@ cdef class Overcooked(RulesEnv):
 
     Follows overcooked_ai 1.1.0: the same actions give bit-identical results. Nothing is random.
 
-    Observation: int64 (width, height, 26), or uint8: layers of the kitchen. The agent's position, the others'
-        positions, the agent's direction one-hot (north, south, east, west), the others' directions, pots, counters,
+    Observation: int64 or uint8 (width, height, 26): layers of the kitchen, for the agent's position, the others'
+        positions, the agent's one-hot direction (north, south, east, west), the others' directions, pots, counters,
         dispensers of onions, tomatoes and dishes, serving counters, onions and tomatoes in pots before cooking, onions
         and tomatoes in soups, remaining cooking time, soups that are ready, dishes, onions, tomatoes, and 1 everywhere
         in the last 39 steps.
-    Action: north (0), south (1), east (2), west (3), stay (4), interact (5) with the cell in front.
+    Action: North (0), south (1), east (2), west (3), stay (4), interact with the cell in front (5).
     Reward: For each agent, the value of all soups served in this step, plus `shaped_reward` times its own shaped reward
         for putting ingredients into pots, and for taking useful dishes and finished soups. For the environment, the
         value of soups plus all weighted shaped rewards.

@@ -68,18 +68,19 @@ def _check_numbers(name: str, value: Any) -> tuple[int, ...]:
                   "9."),
     horizon=integer(400, 1, _LONGEST, "Maximum number of steps per episode."),
     shaped_reward=number(0.0, 0, 1e6, "Weight of the shaped reward in an agent's reward."),
-    obs_dtype=choice("int64", ("int64", "uint8"), "Dtype of observations: overcooked-ai's, or a smaller one."),
+    obs_dtype=choice("int64", ("int64", "uint8"), 'Dtype of observations: "int64", as in overcooked-ai, or the smaller '
+                                                  '"uint8".'),
     start_all_orders=optional(_check_orders, 'Recipes with a value: lists of "onion" and "tomato"; an empty list: all '
-                                             "recipes. None: the layout's."),
+                                             "recipes. None: the layout's recipes."),
     start_bonus_orders=optional(_check_orders, 'Recipes with a bonus: lists of "onion" and "tomato".'),
-    order_bonus=number(None, 0, 1e6, "Multiplier for the bonus; None: the layout's, or 2."),
-    delivery_reward=integer(None, 1, _MOST, "Reward for each soup. If this and the three options below are None: the "
-                                            "layout's, or 20."),
+    order_bonus=number(None, 0, 1e6, "Multiplier for the bonus; None: the layout's value, or 2 if it sets none."),
+    delivery_reward=integer(None, 1, _MOST, "Reward for each soup. If this and the three options below are None, the "
+                                            "layout's values apply, or 20 if it sets none."),
     recipe_values=optional(_check_numbers, "The value of each recipe in `start_all_orders`."),
     onion_value=integer(None, 1, _MOST, "Reward for an onion in a soup."),
     tomato_value=integer(None, 1, _MOST, "Reward for a tomato in a soup."),
     cook_time=integer(None, 1, _MOST, "Cooking time of each soup in steps. If this and the three options below are "
-                                      "None: the layout's, or 20."),
+                                      "None, the layout's times apply, or 20 if it sets none."),
     recipe_times=optional(_check_numbers, "Cooking time of each recipe in `start_all_orders`, in steps."),
     onion_time=integer(None, 1, _MOST, "Cooking time in steps for each onion in a soup."),
     tomato_time=integer(None, 1, _MOST, "Cooking time in steps for each tomato in a soup."),

@@ -66,9 +66,9 @@ cdef class Procgen(Env):
     returns an episode's last observation.
 
     Observation: uint8 (64, 64, 3): an image; (3, 64, 64) with `channel_first`.
-    Action: one of 15 combinations of keys: left and down (0), left (1), left and up (2), down (3), none (4), up (5),
+    Action: One of 15 combinations of keys: left and down (0), left (1), left and up (2), down (3), none (4), up (5),
         right and down (6), right (7), right and up (8), D (9), A (10), W (11), S (12), Q (13), E (14).
-    Reward: The game's.
+    Reward: The game's reward.
     Terminated: When a level is completed or lost.
     Truncated: At the game's own step limit.
     Info: `level_seed` int32: the level. `prev_level_seed` int32: the level of the previous step, which differs at the

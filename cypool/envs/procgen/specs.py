@@ -21,25 +21,26 @@ _INFO = {"level_seed": Array((), np.int32), "prev_level_seed": Array((), np.int3
 
 @describes(
     env_name=choice("coinrun", GAMES, "The game."),
-    distribution_mode=choice("hard", MODES, '"easy", "hard", "extreme", "memory" or "exploration"; each game supports '
-                                            "some of these."),
+    distribution_mode=choice("hard", MODES, 'The mode: "easy", "hard", "extreme", "memory" or "exploration"; each game '
+                                            "supports only some modes."),
     num_levels=integer(0, 0, MAX_LEVEL, "Number of levels; 0: all 2**31 - 1."),
     start_level=integer(0, 0, MAX_LEVEL, "The first level."),
-    use_sequential_levels=boolean(False, "Continues the episode with another level when one is completed."),
+    use_sequential_levels=boolean(False, "When a level is completed, continues the episode with another level."),
     center_agent=boolean(True, "Centers the view on the player; some games ignore this."),
-    use_backgrounds=boolean(True, "Draws a background image instead of black."),
+    use_backgrounds=boolean(True, "Draws a background image instead of a black background."),
     use_monochrome_assets=boolean(False, "Draws everything as single-colored rectangles."),
     restrict_themes=boolean(False, "Makes all objects of a kind look the same."),
     use_generated_assets=boolean(False, "Generates textures from random shapes."),
     paint_vel_info=boolean(False, "Draws the player's velocity, in games that support this."),
-    debug_mode=integer(0, 0, 15, "In coinrun, 2 removes pits, 4 crates, and 8 height differences; sums combine these."),
-    channel_first=boolean(False, "Returns images as (3, 64, 64)."),
-    batch_seeds=boolean(False, "Makes environment i of a pool with seed s match environment i of a procgen batch with "
-                               "`rand_seed` s, instead of a batch of one with `rand_seed` s + i."),
+    debug_mode=integer(0, 0, 15, "Bit flags for coinrun: 2 removes pits, 4 removes crates, and 8 removes height "
+                                 "differences."),
+    channel_first=boolean(False, "Returns images of shape (3, 64, 64)."),
+    batch_seeds=boolean(False, "Seeds a pool with seed s like a procgen batch with `rand_seed` s. By default, "
+                               "environment i matches a procgen batch of one with `rand_seed` s + i."),
     painter=choice("cypool", ("cypool", "library"), 'The renderer: "cypool", or "library", which is slower and draws '
                                                     "the same pixels."),
-    procgen_path=optional(WHEEL.check_folder, "The folder that contains procgen; None: `CYPOOL_PROCGEN`, the installed "
-                                              "one, or the one from `cypool get procgen`."))
+    procgen_path=optional(WHEEL.check_folder, "The folder that contains procgen; None: the folder in `CYPOOL_PROCGEN`, "
+                                              "the installed package, or the download from `cypool get procgen`."))
 def procgen(options: dict[str, Any]) -> EnvSpec:
     game, mode, num_levels = options["env_name"], options["distribution_mode"], options["num_levels"]
     modes = GAMES[game].modes

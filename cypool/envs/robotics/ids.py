@@ -7,7 +7,7 @@ from cypool.registration.registry import register, register_absent
 FAMILY = Family(
     name="robotics",
     title="Gymnasium-Robotics",
-    description="goal-based tasks for robots: Fetch, Shadow Hand, mazes, Adroit and Franka Kitchen",
+    description="goal-based robot tasks (Fetch, Shadow Hand, mazes, Adroit and Franka Kitchen)",
     licence="MuJoCo: Apache 2.0; gymnasium-robotics: MIT, with models under their makers' licenses",
     package="gymnasium_robotics",
     extra="robotics",

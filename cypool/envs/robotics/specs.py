@@ -130,8 +130,8 @@ def hand_reach(load_robot: LoadRobot) -> Callable[..., Any]:
     """Returns the `describe` of the reaching hand."""
     @describes(
         **ROBOT, distance_threshold=_DISTANCE,
-        initial_qpos=unchecked(None, "Initial positions by joint name; other joints keep the model's. None: the "
-                                     "package's."))
+        initial_qpos=unchecked(None, "Initial positions by joint name; other joints keep the model's positions. None: "
+                                     "the package's defaults."))
     def describe(options: dict[str, Any]) -> EnvSpec:
         model = load_robot(HAND_REACH)
         options["initial_qpos"] = _check_qpos(options["initial_qpos"], model)
@@ -153,8 +153,9 @@ _MANIPULATE = {
     **ROBOT,
     "target_position": choice("random", POSITIONS, 'Target position: "random", "fixed" at the object\'s start, or '
                               '"ignore" for any place.'),
-    "target_rotation": choice("xyz", ROTATIONS, 'Target rotation: "xyz", any; "z", around the vertical axis; '
-                              '"parallel", aligned with the axes, then rotated around the vertical axis.'),
+    "target_rotation": choice("xyz", ROTATIONS, 'Target rotation: "xyz", any rotation; "z", around the vertical axis; '
+                                                '"parallel", aligned with the axes, then rotated around the vertical '
+                                                "axis."),
     "touch_get_obs": choice(None, TOUCH, 'Touch observations: "sensordata", "boolean" or "log"; None: none.'),
     "touch_visualisation": choice("on_touch", _TOUCH_PICTURES, 'How images show touch sensors: "on_touch", red when '
                                   'touched; "always", as in the model; or "off".'),

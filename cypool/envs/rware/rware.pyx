@@ -32,22 +32,22 @@ def order_of_set(cells):
 
 
 cdef class Warehouse(RulesEnv):
-    """Agents move under shelves, carry requested ones to goals, and return them to free places.
+    """Agents move under shelves, carry requested shelves to goals, and return them to free places.
 
     Follows rware 2.0.0: the same seed and actions give bit-identical results.
 
-    Observation: float32 (71,) with the default sensors: x, y, whether the agent carries a shelf, its direction one-hot
+    Observation: float32 (71,) with the default sensors: x, y, whether the agent carries a shelf, its one-hot direction
         (up, down, left, right), and whether it is on a highway. Then for each visible cell, row by row: whether it
         contains an agent, the agent's direction and message, whether it contains a shelf, and whether the shelf is
-        requested. "image": float32
-        (layers, 2 * `sensor_range` + 1, 2 * `sensor_range` + 1). "image_dict": `features` float32 (6,), the agent's
-        direction, whether it is on a highway and whether it carries a shelf; `image`.
-    Action: nothing (0), forward (1), turn left (2), right (3), load or unload (4). With `msg_bits`: int64
-        (1 + `msg_bits`,), this action and the bits of a message.
-    Reward: 1 for a delivery, to the agent or, with "global", to all. "two_stage": 0.5 for the delivery, and 0.5 when
-        the shelf is put back.
+        requested. With "image": float32 (layers, 2 * `sensor_range` + 1, 2 * `sensor_range` + 1). With "image_dict":
+        `features` float32 (6,), the agent's direction, whether it is on a highway and whether it carries a shelf;
+        `image`.
+    Action: Nothing (0), forward (1), turn left (2), turn right (3), load or unload (4). With `msg_bits`: int64 (1 +
+        `msg_bits`,): this action, followed by the bits of a message.
+    Reward: 1 for a delivery, given to the agent or, with "global", to all agents. With "two_stage": 0.5 for the
+        delivery, and 0.5 when the shelf is put back.
     Terminated: Without `truncate`, after `max_steps` steps, or after `max_inactivity_steps` without a delivery.
-    Truncated: In the same cases, with `truncate`.
+    Truncated: With `truncate`, in the same cases.
     """
     describe = staticmethod(specs.warehouse)
     settings = staticmethod(specs.settings_of)

@@ -72,7 +72,7 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
     observation_type=choice("flattened", OBSERVATION_TYPES, "Observations: numbers, layers of cells, or layers "
                                                             "together with the agent's own features."),
     image_observation_layers=Option(("shelves", "requests", "agents", "goals", "accessible"), _check_layers,
-                                    f"The layers: some of {', '.join(LAYERS)}."),
+                                    f"The layers to observe, chosen from {', '.join(LAYERS)}."),
     image_observation_directional=boolean(True, "Rotates layers so that the agent faces up."),
     normalised_coordinates=boolean(False, "Scales the agent's own position to [0, 1]."),
     truncate=boolean(False, "Reports the end of an episode as truncation; rware reports it as termination."))

@@ -18,7 +18,7 @@ cdef class Catch(Env):
     """Catch a falling ball with a paddle at the bottom: left (0), stay (1) or right (2).
 
     Follows EnvPool's `Catch-v0` in everything except the random numbers. The ball starts in a random column of the
-    first row, the paddle in column `width // 2` of the last one.
+    first row, the paddle in column `width // 2` of the last row.
 
     Observation: float32 (height, width): 1 at the ball and the paddle, else 0.
     Reward: 0, except in the last step: 1 if the ball is caught, else -1.

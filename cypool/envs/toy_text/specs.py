@@ -74,8 +74,8 @@ def _check_schedule(name: str, value: Any) -> tuple[float, ...]:
 
 @describes(
     desc=Option(None, _check_desc, "A custom map: rows of the tiles S (start), F (frozen), H (hole) and G (goal)."),
-    map_name=Option("4x4", _check_map_name, '"4x4" or "8x8", unless `desc` is given. None: a random 8 x 8 map, the '
-                    "same for all environments of a pool, except with `env_options`."),
+    map_name=Option("4x4", _check_map_name, 'The map, unless `desc` is given: "4x4" or "8x8"; None: a random 8 x 8 '
+                                            "map, shared by all environments of a pool, except with `env_options`."),
     is_slippery=boolean(True, "Moves may slip to the left or right."),
     success_rate=number(1.0 / 3.0, 0, 1, "The probability that a slippery move succeeds."),
     reward_schedule=Option((1, 0, 0), _check_schedule, "Rewards for reaching a goal, a hole, and any other tile."))

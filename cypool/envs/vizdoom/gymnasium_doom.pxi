@@ -23,11 +23,12 @@ def describe_gymnasium(options):
 
 
 cdef class GymnasiumDoom(Doom):
-    """Doom with the observations, actions and rewards of ViZDoom's Gymnasium wrapper, `VizdoomEnv` of version 1.3.2.
+    """Doom with the observations, actions and rewards of `VizdoomEnv`, the Gymnasium wrapper of ViZDoom 1.3.2.
 
     Observations are dicts: the screen, and depth, labels, automap, audio, notifications and game variables if the
     config enables them. Each reset draws the seed of the episode. With several players, observations and actions have a
-    first dimension for the players; the reward is the sum of the players' rewards, which `info["player_reward"]` lists.
+    leading dimension for the players; the reward is the sum of the players' rewards, which `info["player_reward"]`
+    lists.
     """
     describe = staticmethod(describe_gymnasium)
 

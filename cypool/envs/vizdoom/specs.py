@@ -182,8 +182,8 @@ def _spec(options: dict[str, Any], observation: Any, action: Any, info: dict[str
 
 
 _FRAME_SKIP = integer(1, 1, 10_000, "Duration of a step in tics.")
-_WAD = unchecked(None, "The scenario's WAD, instead of the one in the config.")
-_IWAD = unchecked(None, "The game's WAD, instead of the one in the config.")
+_WAD = unchecked(None, "The scenario's WAD to use instead of the one in the config.")
+_IWAD = unchecked(None, "The game's WAD to use instead of the one in the config.")
 _GAME_ARGS = Option("", _check_text, "Additional arguments for the engine.")
 _MATCH = {
     "num_players": integer(1, 1, _MAX_PLAYERS, "Number of players; with two or more, the game is a deathmatch."),
@@ -206,9 +206,9 @@ WRAPPER_OPTIONS = dict(
                             "the action is a dict that separates them from the others."),
     treat_episode_timeout_as_truncation=boolean(True, "Also reports the game's own time limit as truncation; "
                                                       "`terminated` is set either way."),
-    config=Option(None, _check_config, "A dict of config keys and values that override those of the file."),
-    doom_map=optional(_check_word, "The map, instead of the config's."),
-    doom_skill=integer(None, 1, 5, "The difficulty, 1 to 5, instead of the config's."),
+    config=Option(None, _check_config, "A dict of config keys and values that override those in the file."),
+    doom_map=optional(_check_word, "The map to use instead of the one in the config."),
+    doom_skill=integer(None, 1, 5, "The difficulty, 1 to 5, to use instead of the one in the config."),
     wad_path=_WAD, iwad_path=_IWAD, game_args=_GAME_ARGS, **_MATCH)
 
 
@@ -258,7 +258,7 @@ def _wrapper_action(config: Config, pressed: int) -> Any:
 # ---- EnvPool
 
 
-_SIDE = unchecked(84, "Size of an observation, no larger than the config's screen.")
+_SIDE = unchecked(84, "Size of an observation, at most that of the config's screen.")
 
 
 ENVPOOL_OPTIONS = dict(
@@ -268,10 +268,10 @@ ENVPOOL_OPTIONS = dict(
     stack_num=integer(4, 1, 256, "Number of stacked frames."),
     frame_skip=_FRAME_SKIP.with_default(4),
     lmp_save_dir=Option("", _check_folder, 'A folder for recordings of all episodes except the first; "": none.'),
-    episodic_life=boolean(False, "Losing a life ends the episode, even if the game continues."),
-    force_speed=boolean(False, "In combined actions, SPEED is always pressed."),
-    use_combined_action=boolean(False, "An action is one of the sensible combinations of buttons, instead of a value "
-                                       "per button."),
+    episodic_life=boolean(False, "Ends the episode when a life is lost, even if the game continues."),
+    force_speed=boolean(False, "Always presses SPEED in combined actions."),
+    use_combined_action=boolean(False, "Makes each action one of the sensible combinations of buttons, instead of a "
+                                       "value per button."),
     use_inter_area_resize=boolean(True, "Resizes images with OpenCV's INTER_AREA instead of INTER_LINEAR."),
     weapon_duration=integer(5, 0, 2**31 - 1, "Number of steps for which a weapon must be held to earn a reward."),
     reward_config=Option(REWARDS, functools.partial(_check_map_of, known=VARIABLES, count=2, kind="game variables"),
@@ -283,7 +283,7 @@ ENVPOOL_OPTIONS = dict(
     delta_button_config=Option(None, _check_deltas, "{button: (count, low, high)}: uses `count` values of the button "
                                                     "in combined actions."),
     wad_path=_WAD.with_default(""),
-    vzd_path=Option("", _check_engine, "The engine, if not the installed one; it must be the same version."),
+    vzd_path=Option("", _check_engine, "The engine to use instead of the installed one; must be the same version."),
     iwad_path=_IWAD.with_default(""), game_args=_GAME_ARGS,
     map_id=Option("map01", _check_word, "The map."),
     screen_resolution=optional(

@@ -14,9 +14,10 @@ def declare(parser: Parser) -> None:
     parser.add("--env", metavar="ID", words=all_ids, help="another way to name the environment")
     parser.add("--num-envs", type=int, metavar="N", default=64, help="number of environments (default: %(default)s)")
     parser.add("--batch-size", type=int, metavar="N",
-               help="size of asynchronous batches (default: half of the environments)")
-    parser.add("--threads", type=int, metavar="N", help="default: the number of usable CPUs")
-    parser.add("--seconds", type=float, metavar="S", default=0.5, help="length of a sample (default: %(default)s)")
+               help="size of asynchronous batches (default: half the environments)")
+    parser.add("--threads", type=int, metavar="N", help="number of threads (default: the number of usable CPUs)")
+    parser.add("--seconds", type=float, metavar="S", default=0.5, help="length of a sample in seconds (default: "
+                                                                       "%(default)s)")
     parser.add("--rounds", type=int, metavar="N", default=9, help="samples per candidate (default: %(default)s)")
     parser.add("--peers", default="", help="'all', 'none', or some of loop, sync-vector, async-vector, numpy-vector, "
                                            "ale, rollout, batch, envpool, separated by commas")

@@ -24,7 +24,7 @@ def declare(parser: Parser) -> None:
                help=f"save one image after --steps steps (default: {STILL}); needs no display")
     parser.add("--num-envs", type=number(int, 1), metavar="N",
                help="number of environments shown by --record or --png (default: 1)")
-    parser.add("--random", action="store_true", help="watch random actions")
+    parser.add("--random", action="store_true", help="watch a policy of random actions")
     parser.add("--policy", metavar="MODULE:FUNCTION",
                help="watch a policy: a function that maps a batch of observations to actions")
     parser.add("--steps", type=number(int, 1), metavar="N",

@@ -57,7 +57,7 @@ SIMULATION = {
     "height": integer(480, 1, 8192, "Height of rendered images."),
     "camera_id": unchecked(None, "The number of a camera in the model; None or -1: the free camera."),
     "camera_name": unchecked(None, "The name of a camera in the model, instead of `camera_id`."),
-    "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in an image; more raise an error."),
+    "max_geom": integer(1000, 1, 10_000_000, "Maximum number of geoms in an image; exceeding it raises an error."),
     "visual_options": Option(None, _check_visual_options, "Visualization flags: a dict that maps MuJoCo's mjtVisFlag "
                              "numbers to True or False."),
     "shadows": boolean(True, "Draws shadows; without them, a small image takes a sixth of the time."),

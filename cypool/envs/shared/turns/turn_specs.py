@@ -10,8 +10,8 @@ from cypool.options import Option, choice, integer
 from cypool.spec import Array, Discrete, EnvSpec, Group
 from cypool.util.arguments import check_choice, check_int
 
-ILLEGAL = choice("error", ("error", "lose"), 'The effect of an illegal action: "error" raises ValueError before '
-                                             'anything is stepped; "lose" makes the player lose.')
+ILLEGAL = choice("error", ("error", "lose"), 'The effect of an illegal action: "error" raises ValueError before any '
+                                             'environment steps; "lose" makes the player lose.')
 OPPONENT = ('The opponents in the "single" view: "random" picks legal actions uniformly; "tree_search" '
             "searches with random playouts.")
 SIMULATIONS = 'Number of simulations per move of a search-based opponent.'
@@ -29,8 +29,8 @@ def turn_options(num_players: int) -> dict[str, Option]:
         return check_int(name, value, 0, num_players - 1)
 
     return {
-        "view": choice("mover", _VIEWS, 'The contents of a row: "mover", the player to move; "players", all players, '
-                                        'as agents; "single", one player; the environment plays the others.'),
+        "view": choice("mover", _VIEWS, 'The view in each row: "mover", the player to move; "players", all players, as '
+                                        'agents; "single", one player, while the environment plays the others.'),
         "seat": Option("random", check_seat, 'The player in the "single" view: a number, "random", or "alternate" '
                        "(each player in turn).", (0, num_players - 1, "alternate", num_players, -1, "")),
         "opponent": choice("random", ("random", "tree_search"), OPPONENT),
