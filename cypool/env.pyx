@@ -117,7 +117,7 @@ cdef class Env:
         return 0
 
     cdef int take_reset_options(self, dict options) except -1:
-        raise NoOptionsError(f"options: expected only reset_mask, because {self.spec.id} has no reset options, got "
+        raise NoOptionsError(f"options: expected only reset_mask ({self.spec.id} has no reset options), got "
                              f"{list(options)}")
 
     cdef int legal(self, uint8_t* mask) except -1 nogil:

@@ -26,7 +26,7 @@ ctypedef int (*TakeOptions)(Env env, dict options) noexcept
 cdef inline int raise_for(const char* method, const char* expected, int status) except -1 with gil:
     """Raises the method's exception, or else an error with the value that it returned."""
     if PyErr_Occurred() == NULL:
-        raise RuntimeError(f"{method.decode()}: expected it to return {expected.decode()}, got {status}")
+        raise RuntimeError(f"{method.decode()}: expected a return value of {expected.decode()}, got {status}")
     return -1
 
 

@@ -254,7 +254,7 @@ def _check_part(name: str, part: object, kinds: Any) -> None:
     if not isinstance(part, kinds):
         wanted = "cypool.spec.Array" if kinds is Array else "cypool.spec.Array or cypool.spec.Discrete"
         cls = type(part)
-        raise TypeError(f"{name}: expected {wanted}, got {shown(part)}, a {cls.__module__}.{cls.__qualname__}")
+        raise TypeError(f"{name}: expected {wanted}, got {shown(part)} of type {cls.__module__}.{cls.__qualname__}")
 
 
 def _parts(description: Any, outer: tuple[str, ...] = ()) -> Iterator[tuple[Any, Array | Discrete]]:
@@ -480,7 +480,7 @@ class EnvSpec:
         if len(self.agents) == 1 and not is_by_group:
             observation = dict.fromkeys(self.agents, observation)
         elif not is_by_group:
-            raise ValueError(f"observation: expected one for each group of {list(self.agents)}, got "
+            raise ValueError(f"observation: expected one observation for each group of {list(self.agents)}, got "
                              f"{shown(observation)}")
         groups = {name: replace(group, observation=observation[name]) for name, group in self.agents.items()}
         return replace(self, observation=(), agents=groups)

@@ -38,7 +38,7 @@ IDS = ("CartPole-v1", "Pong-v5", "FrozenLake-v1", "Pendulum-v1")
 HOSTED = "gymnasium:CartPole-v1"
 # messages that a pool may have when several threads call it
 DOCUMENTED = (
-    "one thread at a time", "the pool is closed", "another thread is in a call", "in flight", "nothing is pending",
+    "one thread at a time", "the pool is closed", "another thread is using the pool", "in flight", "nothing is pending",
     "was never reset", "call reset() first", "pass env_id", "envs finished within", "did not finish within",
     "its threads have ended", "no batch has been received yet")
 

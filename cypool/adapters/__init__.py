@@ -57,7 +57,7 @@ def make_same_step(id: str, library: str, **kwargs: Any) -> GymnasiumPool:
 
     for name, value in (("env_type", "gymnasium"), ("autoreset_mode", "SameStep")):
         if name in kwargs:
-            raise TypeError(f"{name}: expected no argument, because {library} always uses {value!r}, got "
+            raise TypeError(f"{name}: expected no argument ({library} always uses {value!r}), got "
                             f"{kwargs[name]!r}")
     env: GymnasiumPool = cypool.make(id, "gymnasium", autoreset_mode="SameStep", **kwargs)
     return env

@@ -47,7 +47,7 @@ for _class, _names in USED.items():
     _having = AlgorithmConfig() if _class is AlgorithmConfig else _class
     for _name in _names:
         if not hasattr(_having, _name):
-            raise ImportError(f"ray: expected an RLlib with {_class.__name__}.{_name}: use ray 2.60")
+            raise ImportError(f"ray: expected a version of RLlib with {_class.__name__}.{_name}: use ray 2.60")
 
 
 def register(name: str = "cypool") -> None:

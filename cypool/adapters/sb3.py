@@ -165,7 +165,8 @@ class SB3VecEnv(VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         if not self._is_hosted:
-            raise AttributeError(f"set_attr: a pool's environments have no settable attributes, got {attr_name!r}")
+            raise AttributeError(f"set_attr: cannot set {attr_name!r}: a pool's environments have no "
+                                 "settable attributes")
         self._ask(indices, assign, attr_name, value)
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
@@ -222,8 +223,8 @@ class SB3AgentVecEnv(SB3VecEnv):
         spec = same_step(env, True).env_spec
         if len(spec.agents) != 1 or spec.has_absent_agents:
             some_leave = ", some of which leave" if spec.has_absent_agents else ""
-            raise ValueError("env: expected one group of agents that never leave early, because all rows share a "
-                             f"policy, got {spec.id} with {list(spec.agents)}{some_leave}")
+            raise ValueError("env: expected one group of agents that never leave early (all rows share a "
+                             f"policy), got {spec.id} with {list(spec.agents)}{some_leave}")
         ((self._group, group),) = spec.agents.items()
         self._count = group.count
         super().__init__(env)
@@ -239,7 +240,8 @@ class SB3AgentVecEnv(SB3VecEnv):
     def _options_of_envs(self) -> list[dict[str, Any]]:
         rows = [self._options[k:k + self._count] for k in range(0, self.num_envs, self._count)]
         if any(own != row[0] for row in rows for own in row):
-            raise ValueError(f"options: expected the same for all agents in an environment, got {self._options}")
+            raise ValueError("options: expected the same options for all agents in an environment, got "
+                             f"{self._options}")
         return [row[0] for row in rows]
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], Bools, list[dict[str, Any]]]:

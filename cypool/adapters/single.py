@@ -139,7 +139,8 @@ class TupleEnv(SingleEnv):
         """Steps the environment with one action per agent."""
         spec = self.pool.env_spec
         if not isinstance(action, Sequence | np.ndarray) or len(action) != spec.num_agents:
-            raise ValueError(f"actions: expected one for each of {', '.join(spec.agent_names)}, got {shown(action)}")
+            raise ValueError(f"actions: expected one action for each of {', '.join(spec.agent_names)}, got "
+                             f"{shown(action)}")
         each, groups = iter(zip(spec.agent_names, action, strict=True)), {}
         for name, group in spec.agents.items():
             own = [next(each) for _ in range(group.count)]

@@ -147,7 +147,7 @@ class PoolVectorEnv(BaseVectorEnv):
         if self._is_hosted:
             self.pool._pool.ask(ids_of(self._wrap_id(id)), assign, key, value)
             return
-        raise AttributeError(f"set_env_attr: a pool's environments have no settable attributes, got {key!r}")
+        raise AttributeError(f"set_env_attr: cannot set {key!r}: a pool's environments have no settable attributes")
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Any, Any]:
         """Starts new episodes, of all environments by default.

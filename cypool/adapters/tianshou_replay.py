@@ -33,7 +33,7 @@ class _FramesOnce:
     def __init__(self, env: PoolVectorEnv, total_size: int, *, spare: float = 0.02, **kwargs: Any):
         for name in ("stack_num", "ignore_obs_next", "save_only_last_obs", "sample_avail"):
             if name in kwargs:
-                raise ValueError(f"{name}: expected no argument, because each frame is always stored only once, got "
+                raise ValueError(f"{name}: expected no argument (each frame is always stored only once), got "
                                  f"{kwargs[name]!r}")
         pool = env.pool
         super().__init__(total_size, pool.num_envs, **kwargs)  # type: ignore[call-arg]

@@ -86,8 +86,8 @@ class DmPool(VectorAPI, dm_env.Environment):
 
     def __init__(self, pool: Pool, spec: EnvSpec, autoreset_mode: str):
         if len(spec.agents) > 1 or spec.has_absent_agents:
-            raise ValueError(f"env_type: expected 'gymnasium' for {spec.id}, which has several kinds of agents, or "
-                             "agents that leave, got 'dm'; cypool.parallel_env has PettingZoo's API")
+            raise ValueError(f"env_type: expected 'gymnasium', got 'dm': {spec.id} has several kinds of agents, or "
+                             "agents that leave; for PettingZoo's API, use cypool.parallel_env")
         super().__init__(pool, spec)
         self._observation = tuple_type("Observation", "obs", "env_id", "elapsed_step", *observed_info(spec))
 

@@ -129,12 +129,13 @@ def _dict_of(options: Mapping[str, Any]) -> dict[str, Any]:
 def _dicts_of(options: Any, count: int) -> list[dict[str, Any] | None]:
     """Returns the options of each of `count` environments."""
     if not isinstance(options, (list, tuple)) or not all(isinstance(own, Mapping | None) for own in options):
-        raise TypeError(f"options: expected a dict or None, or a list of them, got {shown(options)}")
+        raise TypeError(f"options: expected a dict, None or a list of these, got {shown(options)}")
     if len(options) != count:
         raise ValueError(f"options: expected a dict or None for each of {count} environments, got {len(options)}")
     rows = [None if own is None else _dict_of(own) for own in options]
     if any(own is not None and "reset_mask" in own for own in rows):
-        raise ValueError("options: reset_mask is only valid in a dict for all environments, not for one")
+        raise ValueError("options: reset_mask is only valid in a dict for all environments, not in a dict for one "
+                         "environment")
     return rows
 
 
@@ -146,7 +147,7 @@ class _Missing:
 
     def __get__(self, instance: object, owner: type | None = None) -> NoReturn:
         raise AttributeError(f"{self._name}: a pool has no Python object for each environment; use `info`, `env_spec`, "
-                             "`save` and `reset(options=...)` to read and change them",
+                             "`save` and `reset(options=...)` to read and change environments",
                              name=self._name, obj=instance)
 
 

@@ -192,8 +192,8 @@ class ClusterEnv(Normalizing, VectorEnv):
 
     def _check_policy(self, policy: Policy) -> None:
         if isinstance(self.env_spec.action, Mapping):
-            raise ValueError(f"policy: expected None, because no distribution can draw {self.env_spec.id}'s dict "
-                             f"actions, which are passed to step(actions); got {policy!r}")
+            raise ValueError(f"policy: expected None, got {policy!r}: no distribution can draw "
+                             f"{self.env_spec.id}'s dict actions, which are passed to step(actions)")
         for name in ("distribution", "get_weights", "set_weights", "__call__"):
             if not hasattr(policy, name):
                 raise TypeError(f"policy: expected an object with {name} (see cypool.cluster.policies), got {policy!r}")
@@ -336,7 +336,8 @@ class ClusterEnv(Normalizing, VectorEnv):
             elif wanted != (found := {key: (array.shape, array.dtype) for key, array in buffers.items()}):
                 # rows that are never written would hold arbitrary values
                 raise ValueError(f"policy: expected the same arrays from all workers, but worker {w} returned "
-                                 f"{_differing(wanted, found)}, and another worker {_differing(found, wanted)}")
+                                 f"{_differing(wanted, found)}, and another worker returned "
+                                 f"{_differing(found, wanted)}")
             for key, array in arrays.items():
                 buffers[key][:, rows] = array
             self._learn_rollout(w, part, arrays)
@@ -554,8 +555,8 @@ class ClusterEnv(Normalizing, VectorEnv):
 
     def _expect_policy(self) -> None:
         if self._weights.policy is None:
-            raise ValueError("policy: expected a ClusterEnv created with policy=..., which this call needs, got one "
-                             "without")
+            raise ValueError("policy: expected a ClusterEnv created with policy=... (required by this call), got "
+                             "one without a policy")
 
     def _expect_idle(self, begun: bool = False, policy: bool = False) -> None:
         self._expect_open()

@@ -82,7 +82,7 @@ def checked(policy: Policy, output: Any, rows: int) -> tuple[NDArray[np.float32]
         ValueError: Parameters are missing, of the wrong shape, or NaN; or another array has the wrong number of rows.
     """
     if not isinstance(output, Mapping) or "params" not in output:
-        raise TypeError(f"policy: expected it to return a dict with 'params', got {output!r}")
+        raise TypeError(f"policy: expected the policy to return a dict with 'params', got {output!r}")
     others = {name: np.asarray(value) for name, value in output.items() if name != "params"}
     params = np.asarray(output["params"], np.float32)
     wanted = rows, policy.distribution.num_parameters

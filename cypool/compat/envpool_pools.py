@@ -193,7 +193,7 @@ class EnvPool:
         camera, width, height = (self._render[f"render_{name}"] for name in ("camera_id", "width", "height"))
         given = camera if camera_id is None else check_int("camera_id", camera_id, -1, 2**31 - 1)
         if given != camera and "camera_id" in self.env_spec.options:
-            raise ValueError(f"camera_id: expected None, or {camera}, the render_camera_id passed to make, got {given}")
+            raise ValueError(f"camera_id: expected None or {camera} (the render_camera_id passed to make), got {given}")
         ids = check_array("env_id", self._render["render_env_id"] if env_ids is None else env_ids,
                           "an integer or a sequence of integers")
         frames = VectorAPI.render(cast(VectorAPI, self), np.atleast_1d(ids))

@@ -95,7 +95,7 @@ cdef class Memory:
     def __cinit__(self, size_t nbytes):
         self._raw = calloc(1, nbytes + ALIGNMENT)
         if self._raw == NULL:
-            raise MemoryError(f"a batch of {nbytes} bytes")
+            raise MemoryError(f"not enough memory for a batch of {nbytes} bytes")
         self.data = <char*>((<uintptr_t>self._raw + ALIGNMENT - 1) & ~<uintptr_t>(ALIGNMENT - 1))
 
     def __dealloc__(self):

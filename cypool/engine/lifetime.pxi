@@ -74,14 +74,14 @@ cdef class Lifetime:
         if found == GATE_OPEN:
             guard.hold(self.gate)
             if self.parent is not None and self.parent.gate.is_closed():
-                raise ClosedError("the pool whose threads this one uses is closed")
+                raise ClosedError("this pool uses the threads of another pool, which is closed")
         elif found == GATE_CLOSED:
             raise ClosedError("the pool is closed")
         # busy: another thread is in a call. In a forked child, that thread does not exist, and the check below reports
         # the fork. Otherwise it may be closing the backend, which `forked` reads
         elif not self.has_workers or self.num_forks == num_forks():
-            raise RuntimeError("the pool is already in a call: use it from one thread at a time, and not from its own "
-                               "hooks or policies")
+            raise RuntimeError("another call is using the pool: use the pool from one thread at a time, and not from "
+                               "its own hooks or policies")
         if self.forked():
             raise RuntimeError("the pool was made before fork(), so its threads or processes belong to the parent: "
                                "make a new one")

@@ -235,8 +235,8 @@ cdef class Pool:
     def close(self):
         """Ends the threads, and releases environments and memory. A second call does nothing."""
         if not self.try_close():
-            raise RuntimeError("close: another thread is in a call to this pool, or one of the pool's hooks or "
-                               "policies called close")
+            raise RuntimeError("close: another thread is using the pool, or one of the pool's hooks or policies "
+                               "called close")
 
     cdef bint try_close(self) except -1:
         """Closes the pool; False if another thread is in a call."""

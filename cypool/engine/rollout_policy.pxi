@@ -101,8 +101,8 @@ cdef class RolloutPolicy:
             memset(written - ZONE, FILL, ZONE)
             memset(written + self.action_bytes, FILL, ZONE)
             with gil:
-                raise ValueError(f"policy: expected it to write only the {self.action_bytes} bytes of an action, but "
-                                 "it wrote outside them")
+                raise ValueError(f"policy: expected the policy to write only the {self.action_bytes} bytes of an "
+                                 "action, but it wrote outside them")
         if code != 0:
             with gil:
                 self.fail(code)
@@ -143,7 +143,7 @@ cdef class RolloutPolicy:
         if PyErr_Occurred() != NULL:
             # a function that is declared except -1 has raised
             return -1
-        raise RuntimeError(f"policy: expected it to return 0, got {code}")
+        raise RuntimeError(f"policy: expected a return value of 0, got {code}")
 
     cdef int complain(self, size_t k, size_t number, const char* action) except -1:
         cdef size_t size, start

@@ -94,7 +94,7 @@ cdef class Scheduler:
         cdef Env env
         # checked at compile time
         if <char*>&self.counters - <char*>self.gap < CACHE_LINE or <char*>self.gap_behind < <char*>&self.task:
-            raise SystemError("scheduler: expected data that threads read on separate cache lines")
+            raise SystemError("scheduler: expected separate cache lines for data that threads read")
         self.counters.reset(new SchedulerCounters())
         self.env_objects = envs
         for env in envs:

@@ -184,7 +184,7 @@ cdef class Threads:
         cdef uint32_t scheduler_index
         with cython.critical_section(self):
             if self.closed or self.forked():
-                raise RuntimeError("thread_pool: its threads have ended: create a new one")
+                raise RuntimeError("thread_pool: its threads have ended: create a new ThreadPool")
             for scheduler_index in range(<uint32_t>MAX_SCHEDULERS):
                 if not self.taken[scheduler_index]:
                     scheduler.prepare_threads(self.count)

@@ -118,8 +118,8 @@ class Normalizing:
                     taken.append((moments, *_checked(given, moments.mean.shape)))
         except Exception as error:
             normalized = f"normalize_obs={self._obs is not None} and normalize_reward={self._return is not None}"
-            raise ValueError(f"statistics: expected those of a pool with {normalized}, got {shown(statistics)}: "
-                             f"{type(error).__name__}: {error}") from error
+            raise ValueError(f"statistics: expected the statistics of a pool with {normalized}, got "
+                             f"{shown(statistics)}: {type(error).__name__}: {error}") from error
         return taken
 
     def normalized(self, obs: Any, reward: NDArray[Any]) -> tuple[Any, NDArray[Any]]:

@@ -215,8 +215,8 @@ def rollout(env: RolloutEnv, actions: Any, out: RolloutBuffers | None, observe: 
             raise ValueError(f"out: expected None with observe={shown(observe)}, because buffers hold all observations")
     in_engine = env.engine_rollouts and (policy is None or isinstance(policy, Policy))
     if not in_engine and isinstance(policy, Policy) and not callable(policy):
-        raise ValueError("policy: expected a Python function for Python environments or with Python hooks, got a C "
-                         "function")
+        raise ValueError("policy: expected a Python function for a pool with Python environments or Python hooks, "
+                         "got a C function")
     at_rest = env._pool.num_pending == 0
     # others are written to in the end
     filled = out if out is None or env._batch_spec is env.env_spec else None

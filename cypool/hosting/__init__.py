@@ -88,7 +88,7 @@ def start_workers(factories: Any, id: str, options: Any, limit: Any, preload: An
     if in_threads and start_method != "forkserver":
         raise ValueError(f"start_method: expected None with workers='threads', got {shown(start_method)}")
     if in_threads and worker_timeout is not None:
-        raise ValueError("worker_timeout: expected None with workers='threads', because threads cannot be killed, got "
+        raise ValueError("worker_timeout: expected None with workers='threads' (threads cannot be killed), got "
                          f"{shown(worker_timeout)}")
     worker_options = {"workers": workers, "num_workers": num_workers, "start_method": start_method,
                       "worker_timeout": worker_timeout}

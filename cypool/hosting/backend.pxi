@@ -119,7 +119,7 @@ cdef class HostedEnv(Env):
             return self.call("render")
         except NotImplementedError as error:
             # Gymnasium's own says nothing
-            raise NotImplementedError(f"render: env {self.env_id} does not support it: "
+            raise NotImplementedError(f"render: not supported by env {self.env_id}: "
                                       f"{error or 'NotImplementedError'}") from error
 
     def ask(self, function, *args, **kwargs):
@@ -180,7 +180,7 @@ cdef class HostedEnv(Env):
             if name == "save" and not isinstance(error, WorkerError):
                 raise NotImplementedError(f"save: env {self.env_id} cannot be pickled: {error}") from error
             if loads and not isinstance(error, WorkerError):
-                raise ValueError(f"its pickle cannot be loaded: {type(error).__name__}: {error}") from error
+                raise ValueError(f"the pickle cannot be loaded: {type(error).__name__}: {error}") from error
             raise error
         return extra_infos[0]
 

@@ -159,8 +159,8 @@ class AgentsEnv:
         for agent in was:
             if (agent in now) == bool(terminated[agent] or truncated[agent]):
                 raise ValueError(f"agents: expected exactly the terminated or truncated agents to leave, but {agent} "
-                                 f"is {'still' if agent in now else 'not'} in {sorted(now)}, terminated "
-                                 f"{terminated[agent]}, truncated {truncated[agent]}")
+                                 f"is {'still' if agent in now else 'not'} in {sorted(now)} (terminated "
+                                 f"{terminated[agent]}, truncated {truncated[agent]})")
         row = self._row(observations, reward, terminated, truncated)
         ended = not now
         cut = ended and bool(row["truncated"].any())

@@ -78,7 +78,8 @@ cdef class WorkerLoop:
                 payload = pickle.dumps(spaces.env_description(env), pickle.HIGHEST_PROTOCOL)
                 memory.mailboxes[first + k].payload_bytes = memory.write_payload(first + k, payload, BYTES_PER_ENV)
         elif layout != self.layout.checksum:
-            raise ValueError(f"observation_space: expected the same as before, got {self.envs[0].observation_space}")
+            raise ValueError("observation_space: expected the same space as before, got "
+                             f"{self.envs[0].observation_space}")
         self.parts = [name for name, _ in EnvSpec(observation, action).observations]
         self.text_bytes = [part.shape[0] if isinstance(part, Text) else 0
                            for _, part in EnvSpec(observation, action).observations]
@@ -140,8 +141,8 @@ cdef class WorkerLoop:
         own = self.unwrapped[row] = _unwrapped(env)
         for other in range(self.memory.num_envs):
             if other != row and self.unwrapped[other] is own:
-                raise ValueError("factories: expected a separate environment for each row, got the same for rows "
-                                 f"{min(row, other)} and {max(row, other)}: {shown(env)}")
+                raise ValueError("factories: expected a separate environment for each row, got the same "
+                                 f"environment for rows {min(row, other)} and {max(row, other)}: {shown(env)}")
         return env
 
     def _replace_broken(self, int k):
@@ -272,7 +273,7 @@ cdef class WorkerLoop:
         if name == "load":
             env = pickle.loads(*args)
             if type(env) is not type(self.envs[k]):
-                raise TypeError(f"expected a {type(self.envs[k]).__name__}, got a {type(env).__name__}")
+                raise TypeError(f"expected type {type(self.envs[k]).__name__}, got type {type(env).__name__}")
             _check_env(env)
             self._close_env(k)
             self.envs[k], self.unwrapped[self.first + k] = env, _unwrapped(env)

@@ -91,7 +91,7 @@ def make_pool(source: str | list[Callable[[], Any]], *, num_envs: int | None, au
                              "or tasks; use Gymnasium's wrappers or the task's methods instead")
     if of_task:
         if batch_size < num_envs:
-            raise ValueError(f"batch_size: expected {num_envs}, because a task steps all its environments together, "
+            raise ValueError(f"batch_size: expected {num_envs} (a task steps all its environments together), "
                              f"got {batch_size}")
         if env_options is not None:
             raise ValueError("env_options: expected None, because all environments in a task have the same options")

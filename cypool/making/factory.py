@@ -250,7 +250,7 @@ def _pool_of_one(id: str, kwargs: dict[str, Any]) -> Any:
     """Returns a pool of one environment that waits for a reset after the end of its episode."""
     fixed: dict[str, Any] = {"env_type": "gymnasium", "num_envs": 1, "num_threads": 0, "autoreset_mode": "Disabled"}
     for name in fixed.keys() & kwargs.keys():
-        raise ValueError(f"{name}: expected no value, because it is always {fixed[name]!r} here, got "
+        raise ValueError(f"{name}: expected no value (it is always {fixed[name]!r} here), got "
                          f"{shown(kwargs[name])}")
     return make(id, **fixed, **kwargs)
 

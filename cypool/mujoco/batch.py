@@ -48,7 +48,7 @@ def load_model(model: Any) -> mujoco.MjModel:
         if isinstance(model, str | os.PathLike):
             return mujoco.MjModel.from_xml_path(os.path.expanduser(os.fspath(model)))
     except ValueError as error:
-        raise ValueError(f"model: MuJoCo cannot read it: {error}") from error
+        raise ValueError(f"model: MuJoCo cannot read this model: {error}") from error
     raise TypeError(f"model: expected a path, MJCF text, a mujoco.MjSpec or a mujoco.MjModel, got {shown(model)}")
 
 

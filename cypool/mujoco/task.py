@@ -128,7 +128,7 @@ class Task:
         takes_more = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
         for name in () if takes_more else options.keys() - parameters.keys():
             hint = suggestion(name, parameters) or " (to vary its model, call sim.expand in setup)"
-            raise ValueError(f"{name}: not an option of {source.__name__}{hint}; it has "
+            raise ValueError(f"{name}: not an option of {source.__name__}{hint}; options: "
                              f"{', '.join(parameters) or 'none'}")
         task = source(**options) if isinstance(source, type) else copy.copy(source)
         usual = {name: each.default for name, each in parameters.items() if each.default is not each.empty}
@@ -221,7 +221,7 @@ class _Rows(RowsBackend):
         # one for all is a plain number: NumPy's are means and sums over all environments, by mistake
         is_plain = values.shape == () and not isinstance(given, np.generic | np.ndarray)
         if not (values.shape == out.shape or is_plain) or values.dtype.kind not in kinds:
-            raise ValueError(f"{self.name}.{method}: expected an array of shape {out.shape} of {kind}, got "
+            raise ValueError(f"{self.name}.{method}: expected {kind} of shape {out.shape}, got "
                              f"{values.dtype} of shape {values.shape}")
         out[:] = values
 
@@ -282,7 +282,7 @@ class _Rows(RowsBackend):
         absent = {name for name in sizes.keys() - given.keys() if name.startswith("data.")}
         for name in sizes.keys() - absent | given.keys():
             if not isinstance(given.get(name), bytes) or len(given[name]) != sizes.get(name):
-                raise ValueError(f"expected {sizes.get(name, 0)} bytes of {shown(name)}, got {shown(given.get(name))}")
+                raise ValueError(f"expected {sizes.get(name, 0)} bytes for {shown(name)}, got {shown(given.get(name))}")
         mask = np.zeros(self.sim.num_envs, np.bool_)
         mask[row] = True
 

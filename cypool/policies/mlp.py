@@ -271,7 +271,7 @@ class MLP(Policy):
         """Returns a C-contiguous mask for these rows; None where all actions are legal."""
         if not self._has_mask:
             if mask is not None:
-                raise ValueError(f"action_mask: expected None, because all actions are legal, got {shown(mask)}")
+                raise ValueError(f"action_mask: expected None (all actions are legal), got {shown(mask)}")
             return None
         return check_mask(mask, (*rows, self._action.n))
 
@@ -376,7 +376,7 @@ def _arrays(weights: Any, biases: Any, value: Any, activation: Any) -> tuple[Any
     """Returns the arrays that modules hold, and their activation; other arguments unchanged."""
     if _is_module(weights):
         if biases is not None:
-            raise ValueError(f"biases: expected None with a module, which contains them, got {shown(biases)}")
+            raise ValueError(f"biases: expected None with a module (which contains the biases), got {shown(biases)}")
         weights, biases, activation = _arrays_of("weights", weights, activation)
     elif biases is None:
         raise TypeError("biases: expected an array for each layer, or a module as weights, got None")
@@ -407,7 +407,7 @@ def _arrays_of(name: str, module: Any, activation: Any) -> tuple[list[Any], list
         elif kind not in ("Flatten", "Identity") or weights:
             between = {None: "Tanh or with ReLU", "tanh": "Tanh", "relu": "ReLU"}[activation]
             raise ValueError(f"{name}: expected a torch.nn.Sequential of Linear layers with {between} between them, or "
-                             f"arrays, got one with {kind} {'after' if weights else 'before'} layer {len(weights)}")
+                             f"arrays, got {kind} {'after' if weights else 'before'} layer {len(weights)}")
         after_layer = kind == "Linear"
     if not after_layer:
         raise ValueError(f"{name}: expected a torch.nn.Sequential that ends with a Linear layer, got {shown(module)}")

@@ -320,7 +320,7 @@ def resolve(id: str, max_episode_steps: int | None, options: dict[str, Any]) -> 
                     hint = suggestion(option, known)
                 if not hint and "randomize" in defaults:
                     hint = " (randomize= changes values in its model)"
-                raise ValueError(f"{option}: not an option of {id}{hint}; it has {', '.join(defaults) or 'none'}")
+                raise ValueError(f"{option}: not an option of {id}{hint}; options: {', '.join(defaults) or 'none'}")
     _check_defaults(f"{entry.entry_point}.describe", defaults, registered)
     chosen = {**defaults, **registered, **options}
     spec = _described(cls, id, chosen, {**registered, **options})

@@ -398,7 +398,7 @@ class ReplayBuffer(Observer):
             raise ValueError(f"index: expected 1 to {MAX_ENVS} integers in one dimension, got {rows.dtype}, shape "
                              f"{rows.shape}")
         if rows.dtype == np.uint64 and (rows > np.iinfo(np.int64).max).any():
-            raise ValueError("index: expected existing rows, got one that does not fit in int64")
+            raise ValueError("index: expected existing rows, got a row number that does not fit in int64")
         # a copy: the caller's may change
         return rows.astype(np.int64)
 

@@ -89,7 +89,7 @@ def check(file: Any, header: bytes, shapes: Shapes) -> None:
     _, size = offsets_of(header, shapes)
     got = file.read(len(header))
     if not got.startswith(MAGIC):
-        raise ValueError(f"{EXPECTED}, got one that begins with {got[:20]!r}")
+        raise ValueError(f"{EXPECTED}, got a file that begins with {got[:20]!r}")
     if got != header:
         wanted, found = _contents_of(header), _contents_of(got + file.read(_LONGEST_HEADER))
         differing = [name for name in {**wanted, **found} if wanted.get(name, False) != found.get(name, False)]

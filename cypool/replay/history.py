@@ -625,7 +625,7 @@ def _from_checkpoint(env: VectorAPI, saved: dict[str, Any]) -> tuple[History, Ca
         made._behind = (check_int("segment", index, 0, len(made._segments) - 1), check_int("events", count, 0, 2**62),
                         part)
     elif made.position != len(made):
-        raise ValueError(f"expected a position at the end of {len(made)} steps, got {made.position}")
+        raise ValueError(f"expected position {len(made)}, the end of the history, got {made.position}")
     return made, lambda: env._pool.observers.attach(made)
 
 

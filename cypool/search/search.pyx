@@ -187,8 +187,8 @@ cdef class Search:
     def acquire(self):
         """Begins a call of the search."""
         if self.gate.enter() != GATE_OPEN:
-            raise RuntimeError("the search is already in a call: use it from one thread at a time, and not from its "
-                               "own evaluator")
+            raise RuntimeError("another call is using the search: use the search from one thread at a time, and "
+                               "not from its own evaluator")
 
     def release(self):
         """Ends the call."""

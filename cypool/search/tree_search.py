@@ -159,8 +159,8 @@ class TreeSearch:
             pool.close()
         sources = env._pool.environments()
         if resamples and not all(map(redraws_chance, [own[0] for own in copies])):
-            raise ValueError(f"chance: expected 'foresee' for {spec.id}, which draws random events from its own "
-                             "stream, so a search cannot redraw them, got 'resample'")
+            raise ValueError(f"chance: expected 'foresee' for {spec.id} (it draws random events from its own "
+                             "stream, so a search cannot redraw them), got 'resample'")
         num_players = num_players_of(sources[0])
         if normalize is None:
             normalize = num_players == 1
@@ -215,7 +215,7 @@ class TreeSearch:
             # the network itself, whatever a subclass makes of its outputs
             evaluate.check(self.env.env_spec, self.env.num_envs)
             if self._search.num_values > 1:
-                raise ValueError("evaluate: expected a function for more than two players, got an MLP")
+                raise ValueError("evaluate: expected a function (an MLP supports at most two players), got an MLP")
             self._begin("network", 1, *evaluate._evaluator(self.env.num_envs * self.leaves))
             return self._finished()
         if not isinstance(evaluate, str):
@@ -530,9 +530,9 @@ def _searchable(env: VectorAPI, allow_hidden: bool) -> EnvSpec:
     if spec.agents or spec.num_players > 1 or not isinstance(spec.action, Discrete):
         raise ValueError(f"env: expected environments with one Discrete action, got {spec.action}")
     if spec.options.get("view") == "single":
-        raise ValueError("env: expected view='mover', because a tree contains the moves of all players, got 'single'")
+        raise ValueError("env: expected view='mover' (a tree contains the moves of all players), got 'single'")
     if spec.has_hidden_information and not allow_hidden:
-        raise ValueError("env: expected a game without hidden information, which the search would see, or "
+        raise ValueError("env: expected a game without hidden information (which the search would see), or "
                          f"allow_hidden=True, got {spec.id}")
     if spec.action.n > MOST_ACTIONS:
         raise ValueError(f"env: expected at most {MOST_ACTIONS} actions, got {spec.action.n}")

@@ -115,7 +115,7 @@ def check_parity(id: str, *, num_envs: int = 4, num_steps: int = 1000, seeds: Se
         raise TypeError(f"seeds: expected a sequence of ints, got {seeds!r}")
     seeds = tuple(check_int("seeds", seed, 0, 2**62) for seed in seeds)
     if not seeds:
-        raise ValueError("seeds: expected at least one, got none")
+        raise ValueError("seeds: expected at least one seed, got none")
     ended = []
     for seed in seeds:
         with cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=seed, autoreset_mode=autoreset_mode,

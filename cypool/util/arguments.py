@@ -246,7 +246,7 @@ def seeds_of(seed: Seed, num_envs: int, max_seed: int | None) -> list[int | None
         given = itertools.islice(iter(seed), num_envs + 1)
         seeds = [None if s is None else s.item() if isinstance(s, np.generic) else s for s in given]
         if len(seeds) != num_envs:
-            raise ValueError(f"seed: expected one for each of {num_envs} envs, got {shown(seed)}")
+            raise ValueError(f"seed: expected one seed for each of {num_envs} envs, got {shown(seed)}")
     else:
         raise TypeError(f"seed: expected an int or a sequence of ints, got {shown(seed)}")
     for s in seeds:

@@ -134,4 +134,4 @@ cdef class Guarded(Wrapper):
         described += [(f"info {name}", part) for name, part in self.inner.spec.info.items()]
         name, part = described[k]
         raise RowError(f"{type(self.inner).__name__}.observe, {name}: expected {self.first.sizes[k]} bytes, as "
-                       f"describe specifies for {part.dtype}, {part.shape}; it {what.decode()} {at}")
+                       f"describe specifies for {part.dtype}, {part.shape}; observe {what.decode()} {at}")

@@ -159,7 +159,7 @@ def test_normalized_pools_are_copied(adapter):
 def test_what_is_refused(adapter):
     with pytest.raises(TypeError, match="env: expected an array as the observation"):
         adapter.make("MiniGrid-Empty-5x5-v0")
-    with pytest.raises(TypeError, match="env_type: expected no argument, because PufferLib always uses"):
+    with pytest.raises(TypeError, match="env_type: expected no argument .PufferLib always uses"):
         adapter.make("CartPole-v1", env_type="gym")
     with pytest.raises(ValueError, match="batch_size=num_envs"):
         adapter.make("CartPole-v1", num_envs=4, batch_size=2)

@@ -405,7 +405,7 @@ def test_statistics_of_normalized_pools():
                 *({**good, "obs": {**good["obs"], key: value}} for key, value in (
                     ("mean", np.zeros(3)), ("mean", np.full(4, np.nan)), ("var", -np.ones(4)), ("var", np.ones(3)),
                     ("var", "x"), ("count", 0), ("count", float("nan")), ("count", "1"), ("count", None)))):
-        with pytest.raises(ValueError, match="^statistics: expected those of a pool with normalize_obs="):
+        with pytest.raises(ValueError, match="^statistics: expected the statistics of a pool with normalize_obs="):
             env.load_normalization(bad)
     assert str(env.normalization()) == str(good)
     env.load_normalization(good)

@@ -425,7 +425,7 @@ def test_hooks_and_policies_that_call_their_own_pool(where, num_threads):
 
     def meddle(given, returned):
         for call in calls_of(env, state):
-            with pytest.raises(RuntimeError, match="the pool is already in a call|close: another thread is in a call"):
+            with pytest.raises(RuntimeError, match="another call is using the pool|close: another thread is using"):
                 call()
             refused.append(call)
         # nor does it help to have another thread call
@@ -434,7 +434,7 @@ def test_hooks_and_policies_that_call_their_own_pool(where, num_threads):
         return returned
 
     def call_in_a_thread():
-        with pytest.raises(RuntimeError, match="already in a call"):
+        with pytest.raises(RuntimeError, match="another call is using the pool"):
             env.step([0] * 4)
         refused.append(env.step)
 
@@ -461,17 +461,17 @@ def test_an_error_of_a_hook_that_calls_its_pool():
     env.step([0] * 4)
     meddles = True
     for _ in range(3):
-        with pytest.raises(RuntimeError, match="already in a call: use it from one thread at a time, and not from its"):
+        with pytest.raises(RuntimeError, match="another call is using the pool: use the pool from one thread at"):
             env.step([0] * 4)
     meddles = False
     assert (env.step([1] * 4)[1] == 1).all()
-    with pytest.raises(RuntimeError, match="already in a call"):
+    with pytest.raises(RuntimeError, match="another call is using the pool"):
         env.rollout(3, policy=lambda obs: env.step([0] * 4))
     env.step([0] * 4)
     env.close()
     # asynchronous pools hand out batches in the same way
     env = make(reward_hook=lambda batch: env.recv(1)[1], batch_size=2)
     env.async_reset()
-    with pytest.raises(RuntimeError, match="already in a call"):
+    with pytest.raises(RuntimeError, match="another call is using the pool"):
         env.recv(10)
     env.close()

@@ -120,7 +120,7 @@ def test_mlp_of_a_module_has_its_layers_and_activation(kind):
         assert left is right is None or (left == right).all()
     one.update(network, value=of_critic)
     assert (one.values(obs) == two.values(obs)).all()
-    with pytest.raises(ValueError, match="^biases: expected None with a module, which contains them"):
+    with pytest.raises(ValueError, match="^biases: expected None with a module .which contains the biases"):
         cypool.MLP(spec, network, arrays[1])
     other = Sequential(Linear(4, 8), Tanh() if kind == "ReLU" else modules.ReLU(), Linear(8, 1))
     with pytest.raises(ValueError, match=f"^value: expected .* layers with {kind} between them.* after layer 1$"):

@@ -96,7 +96,7 @@ def test_generator_for_wrappers_is_seeded_by_resets_and_changes_no_episode(walke
 def test_bad_input(walker):
     with pytest.raises(ValueError, match="with several agents, got CartPole-v1"):
         cypool.parallel_env("CartPole-v1")
-    with pytest.raises(ValueError, match="^num_envs: expected no value, because it is always 1 here, got 2"):
+    with pytest.raises(ValueError, match="^num_envs: expected no value .it is always 1 here., got 2"):
         cypool.parallel_env("walker/Crowd-v0", num_envs=2)
     env = cypool.parallel_env("walker/Crowd-v0", leave=False)
     with pytest.raises(RuntimeError, match="^step: expected a reset before the first step"):

@@ -40,8 +40,8 @@ def test_environments_without_a_fixed_number_of_agents_are_refused(walker):
 
 
 @pytest.mark.parametrize("actions, error, message", [
-    ([0, 1], ValueError, r"actions: expected one for each of red_0, .*, got \[0, 1\]"),
-    (3, ValueError, "actions: expected one for each of red_0, .*, got 3"),
+    ([0, 1], ValueError, r"actions: expected one action for each of red_0, .*, got \[0, 1\]"),
+    (3, ValueError, "actions: expected one action for each of red_0, .*, got 3"),
     ([0, 0, [1, 2], [0, 0], [0, 0]], ValueError, r"actions: expected shape \(\) for red_2, got \(2,\)"),
     ([0, 0, 7, [0, 0], [0, 0]], ValueError, r"actions: expected integers in \[0, 3\), got 7")])
 def test_bad_actions_are_refused(walker, actions, error, message):

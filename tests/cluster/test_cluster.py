@@ -755,7 +755,7 @@ def test_bad_calls(cluster):
     bare = cluster()
     bare.reset()
     for call in (bare.step, lambda: bare.rollout(3), lambda: bare.stream(3), lambda: bare.publish(policy())):
-        with pytest.raises(ValueError, match="^policy: expected a ClusterEnv created with policy=.*, got one without$"):
+        with pytest.raises(ValueError, match="^policy: expected a ClusterEnv created with .* without a policy$"):
             call()
     bare.close()
     bare.close()
@@ -815,5 +815,5 @@ def test_actions_that_are_dicts(cluster, walker):
         env.step(np.zeros(NUM, int))
     with pytest.raises(ValueError, match="^actions: expected 6 rows, got 5"):
         env.step({name: part[:5] for name, part in actions.items()})
-    with pytest.raises(ValueError, match=f"^policy: expected None, because no distribution can draw {id}'s dict"):
+    with pytest.raises(ValueError, match=f"^policy: expected None, got .*: no distribution can draw {id}'s dict"):
         cluster(id, imports=["walker"], policy=policy())

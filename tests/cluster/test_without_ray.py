@@ -461,8 +461,8 @@ def test_after_an_environment_raised_it_goes_on(walker):
 
 
 @pytest.mark.parametrize(("said", "error", "message"), [
-    (np.zeros((2, 2)), TypeError, "it to return a dict with 'params'"),
-    ({"value": np.zeros(2)}, TypeError, "it to return a dict with 'params'"),
+    (np.zeros((2, 2)), TypeError, "the policy to return a dict with 'params'"),
+    ({"value": np.zeros(2)}, TypeError, "the policy to return a dict with 'params'"),
     ({"params": np.zeros((2, 3))}, ValueError, r"params of shape \(2, 2\), got \(2, 3\)"),
     ({"params": np.zeros(2)}, ValueError, r"params of shape \(2, 2\), got \(2,\)"),
     ({"params": np.full((2, 2), np.nan)}, ValueError, "params without NaN"),

@@ -470,7 +470,7 @@ def test_hooks_in_c_change_rewards_and_observations_of_groups(walker):
         assert (d[0]["red"] == a[0]["red"][:, :, :1]).all()
         assert (d[0]["blue"] == a[0]["blue"][:, :, 0, :1]).all()
         over = a[2] | a[3]
-    with pytest.raises(ValueError, match="observation_hook: observation: expected one for each group"):
+    with pytest.raises(ValueError, match="observation_hook: observation: expected one observation for each group"):
         cypool.make("walker/Crowd-v0", observation_hook=(functions()["first_numbers"], Array((1,), np.float64)))
 
 

@@ -176,8 +176,8 @@ def test_bad_arguments_of_resets_are_named():
             envpool.make_gymnasium("CartPole-v1").reset(options=bad)
     for bad, kind, message in (([{}], ValueError, "options: expected a dict or None for each of 3 environments, got 1"),
                                ([{}] * 4, ValueError, "options: expected a dict or None for each of 3"),
-                               ([{}, {}, 5], TypeError, "options: expected a dict or None, or a list"),
-                               ([{}, None, {"x": 1}], ValueError, "options: expected only reset_mask, because Cart"),
+                               ([{}, {}, 5], TypeError, "options: expected a dict, None or a list"),
+                               ([{}, None, {"x": 1}], ValueError, "options: expected only reset_mask .Cart"),
                                ([{"reset_mask": mask}] * 3, ValueError, "options: reset_mask is only valid in a dict")):
         with pytest.raises(kind, match=f"^{message}"):
             env.reset(options=bad)

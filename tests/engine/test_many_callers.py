@@ -26,7 +26,7 @@ if __name__ == "__main__":
 
 
 def test_callers_while_the_pool_is_closed():
-    refused = "one thread at a time|the pool is closed|another thread is in a call"
+    refused = "one thread at a time|the pool is closed|another thread is using the pool"
     for num_threads in (0, 2) * 20:
         env = started(cypool.make("CartPole-v1", num_envs=4, num_threads=num_threads))
 
@@ -44,7 +44,7 @@ def test_callers_while_the_pool_is_closed():
                 try:
                     env.close()
                 except RuntimeError as error:
-                    assert "another thread is in a call" in str(error)
+                    assert "another thread is using the pool" in str(error)
 
         at_once(step, step, close, close)
         with pytest.raises(cypool.ClosedError):

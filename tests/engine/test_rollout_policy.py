@@ -185,10 +185,10 @@ def test_policy_with_dicts(policies):
 @pytest.mark.parametrize("num_threads", THREADS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("what, action, cause, message", [
-    (0, 0, RuntimeError, "policy: expected it to return 0, got 3"),
+    (0, 0, RuntimeError, "policy: expected a return value of 0, got 3"),
     (1, 0, KeyError, "of the policy"),
-    (2, 0, ValueError, "policy: expected it to write only the 8 bytes of an action, but it wrote outside"),
-    (3, 0, ValueError, "policy: expected it to write only the 8 bytes of an action, but it wrote outside"),
+    (2, 0, ValueError, "policy: expected the policy to write only the 8 bytes of an action, but it wrote outside"),
+    (3, 0, ValueError, "policy: expected the policy to write only the 8 bytes of an action, but it wrote outside"),
     (9, 2, ValueError, r"policy: expected actions in \[0, 1\], got 2"),
     (9, -1, ValueError, r"policy: expected actions in \[0, 1\], got -1"),
     (9, 2**62, ValueError, r"policy: expected actions in \[0, 1\], got 4611686018427387904")])
@@ -290,7 +290,7 @@ def test_policy_with_a_hook_in_python(policies):
     twin, *_ = make(reward_hook=lambda batch: batch.reward * 2)
     count = iter(range(100))
     compare(env.rollout(30, policy=lambda obs: lean(obs, next(count))), twin, obs, lean)
-    with pytest.raises(ValueError, match="policy: expected a Python function for Python environments or with"):
+    with pytest.raises(ValueError, match="policy: expected a Python function for a pool with Python environments or"):
         env.rollout(3, policy=policies["lean"])
 
 

@@ -29,7 +29,7 @@ def test_seeds_may_be_any_sequence():
         assert (env.reset([2, 0], seed=range(6, 3, -2))[0] == one[[2, 0]]).all()
         assert (env.reset(seed=collections.deque([4, 5, 6]))[0] == one).all()
         for bad in (range(4), range(10**30), collections.deque([4, 5])):
-            with pytest.raises(ValueError, match="^seed: expected one for each of 3 envs"):
+            with pytest.raises(ValueError, match="^seed: expected one seed for each of 3 envs"):
                 env.reset(seed=bad)
         for bad in (b"123", bytearray(3), {4, 5, 6}):
             with pytest.raises(TypeError, match="^seed: expected an int or a sequence of ints"):

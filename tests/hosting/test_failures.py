@@ -196,7 +196,7 @@ def test_each_environment_is_closed_once(host, what, tmp_path, capfd, monkeypatc
 @pytest.mark.parametrize("wrap", [lambda env: env, gymnasium.wrappers.OrderEnforcing], ids=["same", "wrapped"])
 def test_one_environment_for_several_rows_is_refused(host, wrap):
     one = Bare()
-    with pytest.raises(ValueError, match="^factories: expected a separate environment .* the same for rows 0 and 2"):
+    with pytest.raises(ValueError, match="^factories: expected a separate environment .* environment for rows 0 and 2"):
         cypool.from_factories([lambda: one, Bare, lambda: wrap(one)], **host)
 
 

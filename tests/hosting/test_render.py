@@ -66,7 +66,7 @@ def test_render_before_the_first_reset(host):
 
 def test_environment_without_render_is_named():
     with started(cypool.from_factories([Undrawn], num_workers=1)) as env:
-        with pytest.raises(NotImplementedError, match="^render: env 0 does not support it"):
+        with pytest.raises(NotImplementedError, match="^render: not supported by env 0"):
             env.render([0])
 
 

@@ -114,7 +114,7 @@ def test_edited_state_costs_at_most_its_episode(edit, host):
 def test_edited_state_that_does_not_unpickle_is_refused():
     with started(cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=1, seed=3)) as env:
         state = edited(env.save(), lambda env: delattr(env.unwrapped, "observation_space"))
-        with pytest.raises(ValueError, match="env 0 cannot load: .*its pickle cannot be loaded: AttributeError"):
+        with pytest.raises(ValueError, match="env 0 cannot load: .*the pickle cannot be loaded: AttributeError"):
             env.load(state)
         env.step([0, 0])
 

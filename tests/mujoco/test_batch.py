@@ -443,7 +443,7 @@ def test_batch_wrong_name_is_a_sentence():
 
 
 @pytest.mark.parametrize(("model", "message"), [
-    (3, "model: expected a path"), ("<mujoco", "model: MuJoCo cannot read it"), ("/no/such.xml", "model: MuJoCo"),
+    (3, "model: expected a path"), ("<mujoco", "model: MuJoCo cannot read this"), ("/no/such.xml", "model: MuJoCo"),
 ])
 def test_batch_model_that_cannot_be_read_is_a_sentence(model, message):
     with pytest.raises((TypeError, ValueError), match=message):

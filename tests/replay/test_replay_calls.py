@@ -151,7 +151,7 @@ def test_two_threads_that_step_the_buffer_are_refused_or_stored():
             try:
                 buffer.step([0, 1, 0, 1])
             except RuntimeError as error:
-                if "already in a call" not in str(error):
+                if "another call is using the pool" not in str(error):
                     failures.append(error)
 
     at_once(play, play)
@@ -165,7 +165,7 @@ def test_hook_that_calls_its_own_buffer_is_refused():
 
     def reward(batch):
         if len(refused) < 3:
-            with pytest.raises(RuntimeError, match="already in a call"):
+            with pytest.raises(RuntimeError, match="another call is using the pool"):
                 buffer.step([0] * 4)
             refused.append(1)
         return batch.reward

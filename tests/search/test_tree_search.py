@@ -535,7 +535,7 @@ def test_another_thread_may_search_the_same_pool():
                 return
             except RuntimeError as error:
                 # the pool was in a call of the other thread
-                assert "already in a call" in str(error)
+                assert "another call is using" in str(error)
 
     at_once(search, search)
     assert len(results) == 2 and all(result.visits.tobytes() == wanted.visits.tobytes() for result in results)

@@ -182,8 +182,8 @@ def test_check_that_compares_nothing_is_no_success(capsys):
     assert main(["check", "Pong-v5", "--num-steps", "10", *all_actions]) == 2
     said = capsys.readouterr()
     assert "✓ steps and resets run without the GIL" in said.out
-    assert said.err == ("cypool check: Pong-v5 was not compared with its reference: full_action_space: expected a bool,"
-                        " because AtariVectorEnv does not support 'all', got 'all'; --only contract needs no "
+    assert said.err == ("cypool check: Pong-v5 was not compared with its reference: full_action_space: expected a bool"
+                        " (AtariVectorEnv does not support 'all'), got 'all'; --only contract needs no "
                         "reference\n")
     assert main(["check", "Pong-v5", "--num-steps", "10", *all_actions, "--only", "contract"]) == 0
 

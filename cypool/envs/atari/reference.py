@@ -200,8 +200,8 @@ def _id_of_gymnasium(id: str) -> str:
 def _check_mode(ours: Vector, modes: Any, package: str) -> None:
     mode = ours.metadata["autoreset_mode"].value
     if mode not in modes:
-        raise ValueError(f"autoreset_mode: expected {' or '.join(map(repr, modes))}, because {package} supports no "
-                         f"other mode, got {mode!r}")
+        raise ValueError(f"autoreset_mode: expected {' or '.join(map(repr, modes))} ({package} supports no "
+                         f"other mode), got {mode!r}")
 
 
 def _task(ours: Vector) -> str:
@@ -213,7 +213,7 @@ def _renamed(options: dict[str, Any], names: Mapping[str, str], package: str) ->
     """Returns options under a package's names for them."""
     for name in options:
         if name not in names:
-            raise ValueError(f"{name}: not an option of the reference, {package}, which has {', '.join(names)}")
+            raise ValueError(f"{name}: not an option of the reference, {package}; options: {', '.join(names)}")
     if options.get("full_action_space") == "all":
-        raise ValueError(f"full_action_space: expected a bool, because {package} does not support 'all', got 'all'")
+        raise ValueError(f"full_action_space: expected a bool ({package} does not support 'all'), got 'all'")
     return {names[name]: value for name, value in options.items()}

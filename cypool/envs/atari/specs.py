@@ -112,14 +112,14 @@ def atari(options: dict[str, Any], facts: Facts) -> EnvSpec:
     limit = options["max_num_frames_per_episode"]
     if limit is not None and not preset.quirks.ends_at_once:
         raise ValueError(f"max_num_frames_per_episode: expected None unless preset is 'ale' or 'gymnasium', "
-                         f"got {limit}; max_episode_steps limits the steps instead")
+                         f"got {limit}; to limit the steps, use max_episode_steps")
     options = {name: preset.defaults.get(name) if value is None else value for name, value in options.items()}
     check_int("img_height", options["img_height"], 1, shown_rows(options["preset"], facts))
     check_int("img_width", options["img_width"], 1, facts.width)
     for name, available in (("mode", facts.modes), ("difficulty", facts.difficulties)):
         if options[name] not in (-1, *available):
-            raise ValueError(f"{name}: expected one of {', '.join(map(str, available))}, or -1, the default of "
-                             f"{options['task']!r}, got {options[name]}")
+            raise ValueError(f"{name}: expected one of {', '.join(map(str, available))}, or -1 (the default of "
+                             f"{options['task']!r}), got {options[name]}")
     return spec_of(options, facts)
 
 

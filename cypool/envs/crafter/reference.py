@@ -48,7 +48,7 @@ class Reference(gymnasium.Env[Any, Any]):
     def __init__(self, max_episode_steps: int | None = None, obs_type: str = "rgb", semantic: bool = True,
                  render_size: Any = (512, 512), **options: Any):
         if obs_type != "rgb":
-            raise ValueError(f"obs_type: expected 'rgb', the only type that crafter has, got {obs_type!r}")
+            raise ValueError(f"obs_type: expected 'rgb' (crafter's only type), got {obs_type!r}")
         self.crafter = Env(**options, seed=0)
         self.crafter._world.__class__ = OrderedWorld
         self.limit, self.semantic, self.render_size = max_episode_steps, semantic, render_size

@@ -299,8 +299,8 @@ cdef class HighwayEnv(ArchivedEnv):
                 specs.types_of(spec.options) != specs.types_of(own.options)):
             raise ValueError("config: expected no changes to the observation space, action space or infos")
         if spec.goals != own.goals:
-            raise ValueError("config: expected unchanged reward_weights and success_goal_reward, because "
-                             f"compute_reward uses them, got {list(spec.goals.weights)} and {spec.goals.success}")
+            raise ValueError("config: expected unchanged reward_weights and success_goal_reward "
+                             f"(compute_reward uses them), got {list(spec.goals.weights)} and {spec.goals.success}")
         return shared_of(self.task, dict(spec.options))
 
     cdef int take_reset_options(self, dict options) except -1:

@@ -224,11 +224,11 @@ def _check(name: str, options: dict[str, Any]) -> None:
         raise ValueError("action: expected a dynamical ContinuousAction with LaneKeeping, got another action")
     for kind in kinds:
         if (name == "LaneKeeping") != (kind == "AttributesObservation"):
-            raise ValueError("observation: expected AttributesObservation with LaneKeeping and no other environment, "
-                             f"got {kind} with {name}")
+            raise ValueError("observation: expected AttributesObservation for LaneKeeping, and for no other "
+                             f"environment, got {kind} with {name}")
         for only, task in (("KinematicsGoal", "Parking"), ("ExitObservation", "Exit")):
             if kind == only and name != task:
-                raise ValueError(f"observation: expected {only} with {task} only, got {only} with {name}")
+                raise ValueError(f"observation: expected {only} only with {task}, got {only} with {name}")
     if options["policy_frequency"] > options["simulation_frequency"]:
         raise ValueError("policy_frequency: expected at most simulation_frequency, got "
                          f"{options['policy_frequency']} and {options['simulation_frequency']}")

@@ -100,7 +100,8 @@ def levels_of(options: dict[str, Any]) -> dict[str, list[int]]:
             given = options[name]
             levels[name] = [] if given is None else [given] * count if isinstance(given, int) else list(given)
             if given is not None and len(levels[name]) != count:
-                raise ValueError(f"{name}: expected {count} levels, as many as {count_name}, got {len(levels[name])}")
+                raise ValueError(f"{name}: expected {count} levels (the value of {count_name}), got "
+                                 f"{len(levels[name])}")
     sum_of_lowest = sum(sorted(levels["min_player_level"])[:3])
     for kind, highest in (("player", levels["max_player_level"]),
                           ("food", levels["max_food_level"] or [sum_of_lowest] * options["max_num_food"])):

@@ -108,13 +108,13 @@ def _check_conf(scenario: Scenario, name: str, value: Any) -> str | None:
         match = re.fullmatch(r"([1-9]\d{0,2})x([1-9]\d{0,2})", value)
         least = 1 + (scenario.robot == "Swimmer")
         if match is None or not least <= int(match[1]) * int(match[2]) <= _MOST_SEGMENTS:
-            raise ValueError(f"{name}: expected numbers of agents and of segments per agent, such as '2x3', {least} to "
-                             f"{_MOST_SEGMENTS} segments in all, got {shown(value)}")
+            raise ValueError(f"{name}: expected the number of agents and the number of segments per agent, such as "
+                             f"'2x3', with {least} to {_MOST_SEGMENTS} segments in total, got {shown(value)}")
         return value
     if value is None:
         return None
     if scenario.default is None:
-        raise ValueError(f"{name}: expected None for {scenario.name}, which cannot be split, got {shown(value)}")
+        raise ValueError(f"{name}: expected None for {scenario.name} (which cannot be split), got {shown(value)}")
     return check_choice(name, value, tuple(ROBOTS[scenario.name].parts))
 
 

@@ -310,7 +310,7 @@ def find_obj(room_size: Any = 5, num_rows: Any = 3, num_cols: Any = 3) -> Level:
     made = _level("find_object", size, num_rows, num_cols, max_steps=20 * size**2, fewest=(2, 2), free=SIZE + GRID)
     if made.options["num_cols"] != made.options["num_rows"]:
         # minigrid draws the column from the rows, and fails where it does not exist
-        raise ValueError(f"num_cols: expected the same value as num_rows, {num_rows}, got {num_cols}")
+        raise ValueError(f"num_cols: expected the same value as num_rows ({num_rows}), got {num_cols}")
     return made
 
 

@@ -100,8 +100,8 @@ def _spec(name: str, groups: tuple[str, ...], options: dict[str, Any], shape_of:
     described = {}
     for group, (count, num_obs, num_choices, num_inputs) in zip(groups, agents, strict=True):
         if num_obs == 0:
-            raise ValueError("num_landmark_neighbors: expected at least 1 if num_agent_neighbors is 0, because "
-                             f"agents in the group {group!r} observe nothing else, got 0")
+            raise ValueError("num_landmark_neighbors: expected at least 1 if num_agent_neighbors is 0 (agents in "
+                             f"the group {group!r} observe nothing else), got 0")
         described[group] = Group(
             count, Array((num_obs,), np.float32),
             Array((num_inputs,), np.float32, 0, 1) if options["continuous_actions"] else Discrete(num_choices))

@@ -129,10 +129,10 @@ def _check_options(name: str, given: Any) -> tuple[str, ...]:
             raise ValueError(f"{at}: expected {expected}, got {shown(each)}")
         for part in each.split(","):
             if part.strip()[:1] in ("@", "/"):
-                raise ValueError(f"{at}: expected no option that names a file, because files are not "
-                                 f"supported, got {shown(each)}")
+                raise ValueError(f"{at}: expected no option that names a file (files are not "
+                                 f"supported), got {shown(each)}")
             if part.strip().lower().startswith(_PATTERNS):
-                raise ValueError(f"{at}: expected no pattern, because patterns are not supported, got {shown(each)}")
+                raise ValueError(f"{at}: expected no pattern (patterns are not supported), got {shown(each)}")
     if sum(map(len, texts)) > _MOST_TEXTS:
         raise ValueError(f"{name}: expected at most {_MOST_TEXTS} characters in total, got {sum(map(len, texts))}")
     return tuple(map(str, texts))
@@ -246,5 +246,5 @@ def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
         raise ValueError(f"state[6]: expected NetHack's list of high scores, got {shown(record)}")
     if len(actions) > options["abort_steps"] or max(actions, default=0) >= len(options["actions"]):
         raise ValueError(f"state[7]: expected at most {options['abort_steps']} actions, each below "
-                         f"{len(options['actions'])}, got {len(actions)}, the highest {max(actions)}")
+                         f"{len(options['actions'])}, got {len(actions)}, the highest being {max(actions)}")
     return values

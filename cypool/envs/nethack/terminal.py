@@ -80,7 +80,7 @@ def play(env: Any, write: Callable[[str], Any], terminal: int = 0, steps: int | 
     options = env.env_spec.options
     missing = {"tty_chars", "tty_colors", "tty_cursor"}.difference(options["observation_keys"])
     if missing:
-        raise ValueError(f"observation_keys: expected {', '.join(sorted(missing))} as well, which the terminal needs")
+        raise ValueError(f"observation_keys: expected {', '.join(sorted(missing))} as well (needed by the terminal)")
     actions = {key: number for number, key in reversed([*enumerate(options["actions"])])}
     done, total, said = 0, 0.0, ""
     with keys_as_they_come(terminal) if choose is None else nullcontext():

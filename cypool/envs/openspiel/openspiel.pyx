@@ -105,8 +105,8 @@ cdef int open_library() except -1:
         # its own module sets a handler of errors that suits as well
         the_library.open(path.encode(), "pyspiel" not in sys.modules)
     except RuntimeError as error:
-        raise ImportError(f"{library.NEEDING} open_spiel's library {library.VERSION}, but {path} is "
-                          f"different: {error}: {library.INSTALL}", name="pyspiel") from error
+        raise ImportError(f"{library.NEEDING} the library of open_spiel {library.VERSION}, but {path} "
+                          f"differs: {error}: {library.INSTALL}", name="pyspiel") from error
     _is_open = True
     return 0
 

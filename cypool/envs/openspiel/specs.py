@@ -49,8 +49,8 @@ def _parameters(known: Games, short_name: str, given: dict[str, Any]) -> dict[st
     declared = known[short_name]
     for name in given:
         if name not in declared:
-            raise ValueError(f"{name}: not an option of openspiel/{short_name}-v0{suggestion(name, declared)}; it has "
-                             f"{', '.join([*declared, *_OWN[1:]])}")
+            raise ValueError(f"{name}: not an option of openspiel/{short_name}-v0{suggestion(name, declared)}; "
+                             f"options: {', '.join([*declared, *_OWN[1:]])}")
     parameters = {}
     for name, (kind, default, is_mandatory) in declared.items():
         if given.get(name) is not None:
@@ -126,7 +126,7 @@ def describer(games: Callable[[], Games], facts_of: Callable[[str, dict[str, Any
         if kind == "auto":
             kind = next(iter(shapes))
         if not shapes.get(kind):
-            raise ValueError(f"tensor: expected {' or '.join(shapes)}, which {short_name} provides, got {kind}")
+            raise ValueError(f"tensor: expected {' or '.join(shapes)} (provided by {short_name}), got {kind}")
         options["tensor"] = kind
         options |= _view(options, short_name, num_players, together)
         tensor = Array(shapes[kind], np.float32)
@@ -145,10 +145,10 @@ def _view(options: dict[str, Any], short_name: str, num_players: int, together: 
         given.setdefault("view", "players")
         # an array compared with a string is an array
         if not isinstance(given["view"], str) or given["view"] != "players":
-            raise ValueError(f"view: expected 'players', because {short_name} has simultaneous moves, got "
+            raise ValueError(f"view: expected 'players' ({short_name} has simultaneous moves), got "
                              f"{shown(given['view'])}")
     declared = turn_options(max(num_players, 2))
     checked = check_options({name: declared[name] for name in _OF_VIEWS}, given)
     if num_players == 1 and not together and checked["view"] != "mover":
-        raise ValueError(f"view: expected 'mover', because {short_name} has one player, got {checked['view']!r}")
+        raise ValueError(f"view: expected 'mover' ({short_name} has one player), got {checked['view']!r}")
     return checked

@@ -58,7 +58,7 @@ def check_machine() -> None:
     """Raises an ImportError if this machine cannot run the library."""
     WHEEL.check_machine()
     if " avx " not in f" {_cpu_flags()} ":
-        raise ImportError("procgen: expected a CPU with AVX, which its library needs, got one without AVX")
+        raise ImportError("procgen: expected a CPU with AVX (required by its library), got one without AVX")
 
 
 def _sha256_of(path: Path) -> str:

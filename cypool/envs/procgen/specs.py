@@ -79,7 +79,7 @@ def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
     limit = limit_of(options["env_name"], options["distribution_mode"])
     if len(actions) > limit or max(actions, default=0) >= NUM_ACTIONS:
         raise ValueError(f"state[6]: expected at most {limit} actions, each below {NUM_ACTIONS}, got {len(actions)}, "
-                         f"the highest {max(actions)}")
+                         f"the highest being {max(actions)}")
     return values
 
 

@@ -97,8 +97,8 @@ def warehouse(options: dict[str, Any]) -> EnvSpec:
         observation: Any = Array((8 + side * side * (7 + options["msg_bits"]),), np.float32)
     else:
         if rows != cols and {"agent_direction", "agent_load"} & set(layers):
-            raise ValueError("image_observation_layers: expected a square grid for agent_direction and agent_load, "
-                             f"because rware swaps their rows and columns, got {rows} x {cols}")
+            raise ValueError("image_observation_layers: expected a square grid for agent_direction and agent_load "
+                             f"(rware swaps their rows and columns), got {rows} x {cols}")
         high = np.ones((len(layers), side, side), np.float32)
         for layer, bounds in zip(layers, high, strict=True):
             bounds[:] = 4 if layer == "agent_direction" else 1

@@ -48,7 +48,7 @@ def _check_text(name: str, value: Any) -> str:
         raise TypeError(f"{name}: expected a str, got {shown(value)}")
     # the engine takes lines of text
     if "\0" in value or value != value.encode(errors="replace").decode():
-        raise ValueError(f"{name}: expected text, got {shown(value)}")
+        raise ValueError(f"{name}: expected valid text without null characters, got {shown(value)}")
     return str(value)
 
 

@@ -781,7 +781,7 @@ test_bad_arguments_are_named = refuses([
     ({"use_fire_reset": 0}, TypeError, "use_fire_reset: "),
     ({"full_action_space": np.ones(2, bool)}, TypeError, "full_action_space: "),
     ({"full_action_space": "some"}, TypeError, "full_action_space: "),
-    ({"mode": 2}, ValueError, "mode: expected one of 0, 1, or -1, the default of 'pong', got 2"),
+    ({"mode": 2}, ValueError, "mode: expected one of 0, 1, or -1 .the default of 'pong'., got 2"),
     ({"mode": None}, TypeError, "mode: "),
     ({"mode": 1.0}, TypeError, "mode: "),
     ({"mode": 2**40}, ValueError, "mode: "),

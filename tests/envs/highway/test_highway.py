@@ -299,7 +299,7 @@ test_refused_options = refuses([
     ("racetrack-v0", group(KIN, BOX, 2), "observation: expected one agent in Racetrack"),
     ("racetrack-oval-v0", {"no_lanes": 0}, "no_lanes: expected 1 to 30, got 0"),
     ("merge-generic-v0", {"after_merge_length": 80}, "after_merge_length: expected 90 to"),
-    ("lane-keeping-v0", {"observation": KIN}, "observation: expected AttributesObservation with LaneKeeping and"),
+    ("lane-keeping-v0", {"observation": KIN}, "observation: expected AttributesObservation for LaneKeeping, and"),
     ("parking-v0", {"reward_weights": [1]}, "reward_weights: expected 6 to 6 numbers"),
     ("intersection-v0", {"destination": "o4"}, "destination: expected"),
 ])

@@ -133,8 +133,8 @@ def test_a_copy_observes_what_its_source_does():
 @pytest.mark.parametrize("id, message", [
     ("MaMuJoCo/Ant-3x1-v1", "agent_conf: expected one of '2x4', '2x4d', '4x2', got '3x1'"),
     ("MaMuJoCo/InvertedPendulum-2x1-v1", "agent_conf: expected None for InvertedPendulum, which cannot be split, got"),
-    ("MaMuJoCo/ManySegmentSwimmer-1x1-v1", "agent_conf: expected numbers of agents and .* '2x3', 2 to 64"),
-    ("MaMuJoCo/ManySegmentAnt-65x1-v1", "agent_conf: expected numbers of agents and .* '2x3', 1 to 64"),
+    ("MaMuJoCo/ManySegmentSwimmer-1x1-v1", "agent_conf: expected the number of agents and .* '2x3', with 2 to 64"),
+    ("MaMuJoCo/ManySegmentAnt-65x1-v1", "agent_conf: expected the number of agents and .* '2x3', with 1 to 64"),
     ("MaMuJoCo/Spider-v1", "MaMuJoCo/Spider-v1")])
 def test_ids_without_an_environment_are_refused(id, message):
     with pytest.raises(ValueError, match=message):
@@ -161,7 +161,7 @@ test_bad_options_are_refused = refuses([
 
 test_bad_segments_are_refused = refuses([
     ({"agent_conf": None}, TypeError, "agent_conf: expected a str such as '2x3', got None"),
-    ({"agent_conf": "2x"}, ValueError, "agent_conf: expected numbers of agents and .* '2x3', 1 to 64"),
+    ({"agent_conf": "2x"}, ValueError, "agent_conf: expected the number of agents and .* '2x3', with 1 to 64"),
     ({"xml_file": "ant.xml"}, ValueError, "xml_file: not an option")], SEGMENTS)
 
 test_nothing_is_imported = imports_nothing(

@@ -159,7 +159,7 @@ def test_a_pool_can_be_pickled():
     ("MT10", {"num_envs": 0}, ValueError, "^num_envs: expected"),
     ("MT10", {"seed": 2**32}, ValueError, "^seed: expected"),
     ("MT10", {"seed": "3"}, TypeError, "^seed: expected"),
-    ("MT10", {"seed": [3]}, ValueError, "^seed: expected one for each of 10 envs"),
+    ("MT10", {"seed": [3]}, ValueError, "^seed: expected one seed for each of 10 envs"),
     ("MT10", {"num_goals": 0}, ValueError, "^num_goals: expected"),
     ("MT10", {"num_tasks": 3, "use_one_hot": True}, ValueError, "^task_index: expected"),
     ("MT10", {"task": "reach"}, ValueError, "^task: expected"),

@@ -523,5 +523,5 @@ def test_envpools_interface_draws_with_the_size_and_the_camera_that_make_was_tol
         env.reset()
         same.reset()
         assert np.array_equal(env.render(camera_id=0), same.render())
-        with pytest.raises(ValueError, match="^camera_id: .* 0, the render_camera_id passed to make, got -1"):
+        with pytest.raises(ValueError, match="^camera_id: .* 0 .the render_camera_id passed to make., got -1"):
             env.render(camera_id=-1)

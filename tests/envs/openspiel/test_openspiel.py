@@ -338,9 +338,9 @@ test_refused_options = refuses([
     ("openspiel/chess-v0", {"chance_stream": "time"}, ValueError, "chance_stream: expected one of 'np_random'"),
     ("openspiel/twixt-v0", {}, ValueError, "id: .*: expected a game that several .* at once, got twixt"),
     ("openspiel/misere-v0", {"game": "twixt(board_size=5)"}, ValueError, "game: expected a game that several"),
-    ("openspiel/goofspiel-v0", {"view": "mover"}, ValueError, "view: expected 'players', because .* simultaneous"),
-    ("openspiel/goofspiel-v0", {"view": np.zeros(2)}, ValueError, "view: expected 'players', because .* simultaneous"),
-    ("openspiel/2048-v0", {"view": "players"}, ValueError, "view: expected 'mover', because 2048 has one"),
+    ("openspiel/goofspiel-v0", {"view": "mover"}, ValueError, "view: expected 'players' .* simultaneous"),
+    ("openspiel/goofspiel-v0", {"view": np.zeros(2)}, ValueError, "view: expected 'players' .* simultaneous"),
+    ("openspiel/2048-v0", {"view": "players"}, ValueError, "view: expected 'mover' .2048 has one"),
     ("openspiel/chess-v0", {"view": "all"}, ValueError, "view: expected one of 'mover'"),
     ("openspiel/chess-v0", {"seat": 2}, ValueError, "seat: expected 0 to 1, got 2"),
     ("openspiel/chess-v0", {"opponent": "mcts"}, ValueError, "opponent: expected one of 'random'")])
@@ -380,8 +380,8 @@ def test_another_version_is_refused(run_python, tmp_path):
 
 
 @pytest.mark.parametrize("library, message", [
-    (None, ".*pyspiel.so is missing"), ("text", "pyspiel.so is different: .*file too short"),
-    ("module", "pyspiel.so is different: no symbol _ZN10open_spiel")])
+    (None, ".*pyspiel.so is missing"), ("text", "pyspiel.so differs: .*file too short"),
+    ("module", "pyspiel.so differs: no symbol _ZN10open_spiel")])
 def test_another_library_is_refused(run_python, tmp_path, library, message):
     write_package(tmp_path, "2.0.2")
     if library == "text":
@@ -408,7 +408,7 @@ def test_trees_have_outcomes_of_chance_and_refuse_hidden_information():
 def test_chance_of_a_random_state_is_not_drawn_again():
     env = cypool.make("openspiel/pig-v0", num_envs=3, num_threads=0, horizon=50, chance_stream="random_state")
     env.reset()
-    with pytest.raises(ValueError, match="^chance: expected 'foresee' for openspiel/pig-v0, which draws"):
+    with pytest.raises(ValueError, match="^chance: expected 'foresee' for openspiel/pig-v0 .it draws"):
         cypool.TreeSearch(env)
     search = cypool.TreeSearch(env, simulations=40, chance="foresee")
     for _ in range(5):
@@ -421,7 +421,7 @@ def test_chance_of_a_random_state_is_not_drawn_again():
         assert not cypool.make_spec(f"openspiel/{id}-v0", chance_stream=stream).has_own_chance
 
 
-@pytest.mark.parametrize("id, message", [("kuhn_poker", "opponent: expected 'random', because a search sees"),
+@pytest.mark.parametrize("id, message", [("kuhn_poker", "opponent: expected 'random' .a search sees"),
                                          ("oshi_zumo", "view: expected 'players'")])
 def test_opponent_that_searches_is_refused(id, message):
     with pytest.raises(ValueError, match=message):

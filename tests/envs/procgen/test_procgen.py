@@ -347,7 +347,7 @@ def test_a_thousand_mutated_states():
     (0, b"", r"state\[0\]: expected 2496 bytes, got 0"), (0, bytes(2496), r"state\[0\]: expected a stream that is not"),
     (1, 625, r"state\[1\]: expected 0 to 624, got 625"), (2, 2**31, r"state\[2\]: expected -2147483648 to 2147483647"),
     (4, 9, r"state\[4\]: expected 0 to 8, got 9"), (5, 2, r"state\[5\]: expected True or False"),
-    (6, b"\xff", r"state\[6\]: expected at most 1000 actions, each below 15, got 1, the highest 255"),
+    (6, b"\xff", r"state\[6\]: expected at most 1000 actions, each below 15, got 1, the highest being 255"),
     (6, bytes(1001), r"state\[6\]: expected at most 1000 actions"), (6, "text", r"state\[6\]: expected bytes"),
 ])
 def test_refused_states(k, value, message):

@@ -398,7 +398,7 @@ test_wrong_options = refuses([
     ("Basic-v1", {"screen_resolution": ""}, "screen_resolution: expected a name without spaces, got ''"),
     ("Basic-v1", {"map_id": ""}, "map_id: expected a name without spaces, got ''"),
     ("VizdoomBasic-v1", {"doom_map": "map01\nliving_reward = 9"}, "doom_map: expected a name without spaces, got"),
-    ("VizdoomBasic-v1", {"config": {"\ud800": 3}}, "config: expected text, got "),
+    ("VizdoomBasic-v1", {"config": {"\ud800": 3}}, "config: expected valid text without null characters, got "),
     ("VizdoomBasic-v1", {"scenario_config_file": "x" * 10_000}, "scenario_config_file: expected a file, or the name"),
     ("VizdoomBasic-v1", {"wad_path": "x" * 10_000}, "wad_path: expected a WAD file, got 'xxx"),
 ])

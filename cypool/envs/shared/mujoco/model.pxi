@@ -64,7 +64,8 @@ cdef class Model:
     cdef int find(self, int kind, str name) except -1:
         cdef int found = self.named(kind, name)
         if found < 0:
-            raise ValueError(f"{self.path}: expected a model with a {libmujoco.mju_type2Str(kind).decode()} {name!r}")
+            raise ValueError(f"{self.path}: expected the {libmujoco.mju_type2Str(kind).decode()} {name!r} in this "
+                             "model")
         return found
 
     cpdef int body(self, object name) except -1:

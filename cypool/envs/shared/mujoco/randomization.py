@@ -122,5 +122,6 @@ def _row_of(model: Any, name: str, owner: str) -> tuple[int, int]:
                          f"{', '.join(_OBJECTS)}, got {shown(name)}")
     found = model.named(int(_OBJECTS[kind]), owner)
     if found < 0:
-        raise ValueError(f"randomize: expected the name of a {kind} in {model.path}, got {shown(owner)}")
+        raise ValueError(f"randomize: expected the name of an object of type {kind} in {model.path}, got "
+                         f"{shown(owner)}")
     return found, found + 1

@@ -201,13 +201,13 @@ cdef class Simulation(Env):
         time, newest, version = check_state(
             (time, newest, version), float, (0, self.frames.num_frames - 1), (0, 2**31 - 1))
         if version != libmujoco.mj_version():
-            raise ValueError(f"expected a state of MuJoCo {libmujoco.mj_version()}, got one of {version}")
+            raise ValueError(f"expected a state from MuJoCo {libmujoco.mj_version()}, got one from {version}")
         awake = check_state(awake, (0, m.ntree), (0, m.nbody), (0, m.nbody), (0, m.nv))
         view = self.camera.checked(view)
         if self.variation is not None:
             values = self.variation.checked(values)
         elif values is not None:
-            raise ValueError(f"expected None, because nothing is randomized, got {shown(values)}")
+            raise ValueError(f"expected None (nothing is randomized), got {shown(values)}")
         unpacked = unpack(packed, size)
         if len(unpacked) != size:
             raise ValueError(f"expected {size} bytes, got {len(unpacked)}")

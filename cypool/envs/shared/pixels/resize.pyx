@@ -54,7 +54,7 @@ cdef object _result(plane, height, width):
     """Checks the arguments; returns the array for the result."""
     check_bytes("plane", plane)
     if plane.ndim != 2 or plane.size == 0:
-        raise ValueError(f"plane: expected shape (rows, columns), neither of them 0, got {plane.shape}")
+        raise ValueError(f"plane: expected shape (rows, columns), both at least 1, got {plane.shape}")
     if plane.size > 1 << 23:
         raise ValueError(f"plane: expected at most {1 << 23} pixels, got {plane.size}")
     return np.empty((_size("height", height, plane.shape[0]), _size("width", width, plane.shape[1])), np.uint8)

@@ -160,7 +160,7 @@ cdef class RowsBackend(StepBackend):
         """Refuses options."""
         if not options:
             return None
-        raise NoOptionsError(f"options: expected only reset_mask, because tasks have no others, got {shown(options)}")
+        raise NoOptionsError(f"options: expected only reset_mask (tasks have no other options), got {shown(options)}")
 
     cdef int submit(self, const int32_t* ids, uint32_t count, const char* actions, bint same_step) except -1:
         cdef RowEnv env
@@ -186,8 +186,8 @@ cdef class RowsBackend(StepBackend):
         if num_stepped > 0 and count < <uint32_t>len(self.envs):
             running = sum(not (<RowEnv>each).needs_reset for each in self.envs)
             if num_stepped < running:
-                raise ValueError(f"env_id: expected all {running} environments that are in an episode, because a "
-                                 f"task steps them together, got {num_stepped} of them")
+                raise ValueError(f"env_id: expected all {running} environments that are in an episode (a "
+                                 f"task steps them together), got {num_stepped} of them")
         for i in self.errors:
             self.failed[i] = 0
         self.errors.clear()

@@ -67,7 +67,7 @@ def turn_spec(options: dict[str, Any], tensor: Array, num_actions: int, num_play
     view = options.get("view", "mover")
     if options.get("opponent") == "tree_search":
         if more.get("has_hidden_information"):
-            raise ValueError("opponent: expected 'random', because a search sees hidden information, got 'tree_search'")
+            raise ValueError("opponent: expected 'random' (a search sees hidden information), got 'tree_search'")
         common["brief_steps"] = False
     if view == "players":
         group = Group(num_players, {"observation": tensor, "action_mask": mask}, Discrete(num_actions))
