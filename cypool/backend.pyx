@@ -1,4 +1,4 @@
-"""The base class of backends; its `.pxd` is the contract."""
+"""The base class of backends. Its `.pxd` and the Python methods below are the contract."""
 
 
 cdef class StepBackend:

@@ -59,10 +59,10 @@ cdef class Env:
     cdef readonly int env_id
     cdef int episode_length              # kept by the engine; here it fills a gap that alignment would leave
     cdef readonly object spec            # the EnvSpec it was made from
-    # set by reset and step, read by the engine; all zero when step or reset begins
+    # set by step, read by the engine; zero when `step` begins. Not used by step_many, unless it prepares steps
     cdef double reward                   # with agents NaN when step begins; if it stays so: the sum of theirs
     cdef bint terminated, truncated      # with agents: of all that are alive
-    cdef double raw_reward               # counts for the episode's return, where it is not the reward; else NaN
+    cdef double raw_reward               # counts for the episode's return in place of the reward, unless it is NaN
     # kept by the engine
     cdef int elapsed_step                # 0 before reset, one more before each step; reset may overwrite it
     cdef int max_episode_steps           # the engine truncates there
@@ -83,9 +83,10 @@ cdef class Env:
     cdef object save(self)                                     # plain values: all that the methods above depend on
     cdef int load(self, object state) except -1                # takes them; check them first: cypool.state.check_state
     cdef object render(self)                                   # a picture: uint8 (height, width, 3)
-    # optional, both or none: for environments so cheap that calling each costs more than its step
+    # optional, both or none: for steps that are faster together, as in SIMD lanes or with an engine process for each
     cdef bint prepare_pool(self, list envs) except -1          # all of a pool, before the first reset; True: step_many
-    # steps and observes the environments of these rows; raises only before it has stepped any
+    # steps and observes the environments of these rows; or, with `prepares_steps`, only prepares their `step`. Raises
+    # only before it has stepped any
     cdef int step_many(self, const Rows* rows) except -1 nogil
     # optional: runs on a pool thread or the caller's. Takes over all that `save` returns of another one with the same
     # spec, which is only read, by several threads at once; by default through save and load, with the GIL

@@ -37,7 +37,7 @@ class Cases(NamedTuple):
         slow_ids: Patterns of those among them that take seconds.
         contract_options: By class: options for `check_env`, and for tests of all that is small.
         short_episode: Options of both, with which every episode ends within twenty steps.
-        in_engine_tests: Whether those tests of the engine need it that `.ci/sanitize thread` and `address` run.
+        in_engine_tests: Whether it is needed by the engine's tests that `.ci/sanitize thread` and `address` run.
         is_small: Whether it has no native library, and environments that are quick to make: tests also save,
             load and copy its quick ids.
         saves: Whether they have `save` and `load`.

@@ -55,8 +55,8 @@ cdef struct RolloutStep:         # where a claim is in a rollout; zero in other 
     uint32_t num_observed        # environments of the claim that were observed before the first step
     bint one_by_one              # one of them failed to: each is observed just before it makes its first step
     uint32_t num_chosen          # environments whose actions a policy has chosen, one at a time
-    bint choosing                # it does so now
-    bint failed                  # it has, for the next one: those before it make their steps first
+    bint choosing                # the policy is choosing one now
+    bint failed                  # it failed to choose for the environment after those, which make their steps first
     bint chosen                  # a policy has chosen the actions of the claim
     bint accepted                # they are all within their bounds
 
@@ -64,8 +64,8 @@ cdef struct RolloutStep:         # where a claim is in a rollout; zero in other 
 cdef struct CallerSlice:         # used in the caller's claim only: limits how long it works between checks for signals
     uint32_t inline_count        # rows at the end of the batch that only the caller steps: threads cannot claim them
     uint32_t num_claims          # since it came, looks between steps of a rollout included
-    int64_t until                # when to come back; before the second claim: after how long
-    bint cut                     # it came back before all was done
+    int64_t until                # the time when it must return; before its second claim: the time that it may take
+    bint cut                     # it returned before all was done
 
 
 cdef struct Claim:               # the rows that one thread works on

@@ -34,7 +34,7 @@ public:
         uint64_t head = head_.load(std::memory_order_acquire);
         for (;;) {
             uint64_t waiting = tail_.load(std::memory_order_acquire) - head;
-            // below 0: another thread has taken ids that were put there after head was read
+            // negative if this tail is older than this head
             if (static_cast<int64_t>(waiting) <= 0) return 0;
             auto count =
                 static_cast<uint32_t>(std::min(waiting, std::clamp<uint64_t>(waiting / divisor, min_rows, max_rows)));

@@ -61,7 +61,7 @@ cdef class IdTracker:
 
     cdef const int32_t* check(self, Scheduler scheduler, cnp.ndarray env_ids, Purpose purpose,
                               uint32_t* count, bint discards=False) except NULL:
-        """Checks which environments a call names; changes nothing. Valid until the next call.
+        """Returns the ids of the environments that a call names, checked; they are valid until the next call.
 
         `discards`: whether the call throws away environments in flight.
         """

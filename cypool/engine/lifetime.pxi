@@ -69,7 +69,7 @@ cdef class Lifetime:
         return 0
 
     cdef int enter(self, GateGuard& guard) except -1:
-        """Begins a call, which ends when its function returns. Before it, another thread may call or close the pool."""
+        """Begins a call, which ends with the guard. Before this returns, another thread may call or close the pool."""
         cdef GateState found = self.gate.enter()
         if found == GATE_OPEN:
             guard.hold(self.gate)
@@ -77,8 +77,8 @@ cdef class Lifetime:
                 raise ClosedError("this pool uses the threads of another pool, which is closed")
         elif found == GATE_CLOSED:
             raise ClosedError("the pool is closed")
-        # busy: another thread is in a call. In a forked child, that thread does not exist, and the check below reports
-        # the fork. Otherwise it may be closing the backend, which `forked` reads
+        # busy: another thread is in a call, and may be closing the backend, which `forked` below reads. In a forked
+        # child, that thread does not exist, and the check below reports the fork
         elif not self.has_workers or self.num_forks == num_forks():
             raise RuntimeError("another call is using the pool: use the pool from one thread at a time, and not from "
                                "its own hooks or policies")

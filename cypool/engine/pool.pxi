@@ -449,11 +449,11 @@ cdef class Pool:
         return result
 
     def starts(self):
-        """Returns which rows of the batch received last begin an episode, because they belong to a reset: bool."""
+        """Returns which rows last received, or returned by `load`, begin an episode (they belong to a reset): bool."""
         return self._rows_of(ROW_RESET)
 
     def stepped(self):
-        """Returns which rows of the batch received last belong to a step: bool.
+        """Returns which rows last received, or returned by `load`, belong to a step: bool.
 
         The others begin an episode, or their environment was only observed, stays at its end, or has failed.
         """
@@ -730,7 +730,7 @@ cdef class Pool:
         sent_ids = None if env_ids is None and not self.is_async else self._ids_array(ids, count)
         self.observers.report_gap()
         if self.hooks is not None:
-            # before: whatever interrupts the rest, the batch comes, and with it the hooks are called
+            # before the send: if an exception interrupts what follows it, the batch still arrives, and hooks see it
             self.hooks.note_actions(actions, sent_ids)
         self.observers.begin()
         self.dispatch.send(ids, count, out)

@@ -34,7 +34,7 @@ cdef inline bint turn_over(Claim* claim) noexcept nogil:
 
 @cython.final
 cdef class Scheduler:
-    """Hands environments out to the threads that step them, and rows of open batches to their results.
+    """Decides which environments each thread steps, and in which rows of open batches it writes their results.
 
     Args:
         envs: `Env` objects, in the order of their ids.
@@ -58,7 +58,7 @@ cdef class Scheduler:
     cdef unique_ptr[SchedulerCounters] counters  # written by threads for each environment
     cdef vector[PyObject*] envs          # index = env id
     cdef vector[char] actions            # one row per env, where a send names environments; a second copy
-    cdef const char* first_actions       # of the batch's first step: `actions`, or what `ActionReader` returned
+    cdef const char* first_actions       # of the batch's first step: `actions`, or what the action reader returned
     cdef size_t action_bytes
     cdef unique_ptr[IdRing] id_ring      # where rows come as they finish
     cdef unique_ptr[WorkShares] work_shares  # where rows are in order
@@ -92,7 +92,7 @@ cdef class Scheduler:
     def __cinit__(self, list envs, uint32_t batch_rows, int num_open, size_t action_bytes,
                   bint rows_in_send_order, Autoreset autoreset, bint statistics):
         cdef Env env
-        # checked at compile time
+        # the compiler evaluates this condition
         if <char*>&self.counters - <char*>self.gap < CACHE_LINE or <char*>self.gap_behind < <char*>&self.task:
             raise SystemError("scheduler: expected separate cache lines for data that threads read")
         self.counters.reset(new SchedulerCounters())
@@ -277,7 +277,8 @@ cdef class Scheduler:
                 claim.first_row = <uint32_t>(first - self.base)
                 claim.ids = self.batch_ids + claim.first_row
         elif claim.quota != 0:
-            # all rows are claimed with the first one: a late row keeps a batch waiting, so the thread takes few
+            # rows of all these ids are claimed as soon as the first one is done, and the batch waits for the last:
+            # so the thread takes few ids
             max_rows = min(max(min_rows, <uint32_t>1), <uint32_t>MAX_RING_IDS) if cost > 0 else 1
             if claim.quota > 0:
                 max_rows = min(max_rows, <uint32_t>min(claim.quota, <int64_t>MAX_RING_IDS))
@@ -379,7 +380,7 @@ cdef class Scheduler:
         return True
 
     cdef int64_t spin_ns(self) noexcept nogil:
-        """How long an idle thread looks for work before it sleeps: at most half the time of its work on a batch."""
+        """How long an idle thread looks for work before it sleeps: half of its working time on a batch, within limits."""
         cdef int64_t work_ns = self.counters.get().cost_ns.load() * <int64_t>self.envs.size() // self.num_steppers
         return min(max(work_ns // 2, <int64_t>SPIN_NS), self.max_spin_ns)
 

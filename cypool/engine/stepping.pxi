@@ -223,7 +223,7 @@ cdef int advance_together(Scheduler scheduler, Claim* claim) except -1 nogil:
     cdef RowKind kind
     cdef bint begins, has_agents = scheduler.has_agents
     batch = claim_row(scheduler, claim, &row)
-    # no environment is left if `step_many` raised for each: `fail` advances by one, then this is called again
+    # if `step_many` raises, `fail` completes the first row, and this is called again: after the last, none is left
     if not claim.stepped and claim.at < claim.count:
         set_row_pointers(&target, batch, batch.columns, row + claim.rollout.obs_shift)
         rows.count, rows.ids, rows.actions = claim.count - claim.at, claim.ids + claim.at, claim.actions
@@ -279,7 +279,7 @@ cdef void zero_columns(OpenBatch* batch, uint32_t row) noexcept nogil:
 
 
 cdef void write_failed_row(Scheduler scheduler, Claim* claim) noexcept nogil:
-    """Writes the row of an environment that has failed: zero, truncated. The caller moves on to the next one."""
+    """Writes the row of an environment that has failed: zero, truncated. Callers increment `claim.at`."""
     cdef int32_t env_id = claim.ids[claim.at]
     cdef PyObject* env = scheduler.envs[env_id]
     cdef uint32_t row

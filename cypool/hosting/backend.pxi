@@ -30,7 +30,7 @@ cdef class HostingBackend(StepBackend)
 
 
 cdef class HostedEnv(Env):
-    """An environment of Gymnasium whose steps a `HostingBackend` has made."""
+    """An environment of Gymnasium or PettingZoo whose steps a `HostingBackend` has made."""
     cdef HostingBackend workers
     cdef EnvMailbox* mailbox         # borrowed from the memory, as is the next
     cdef char* memory_area

@@ -1,4 +1,4 @@
-// The words that a pool shares with the processes in which its environments are stepped.
+// The words that a pool shares with its workers: the processes or threads that step its environments.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@ namespace cypool {
 
 enum WorkerTask : uint32_t { STEP, RESET, CALL };           // the kind of task
 enum TaskState : uint32_t { IDLE, POSTED, RUNNING, DONE };  // how far it is
-enum Life : uint32_t { STARTING, READY, ENDED };            // of a worker process
+enum Life : uint32_t { STARTING, READY, ENDED };            // of a worker
 
 // Where the pool hears of answers.
 struct alignas(64) PoolControl {

@@ -1,4 +1,4 @@
-# The memory that a pool shares with its worker processes: control words, mailboxes, payloads and observations.
+# The memory that a pool shares with its workers (or threads): control words, mailboxes, payloads and observations.
 import os
 import zlib
 
@@ -21,7 +21,7 @@ cdef class SharedMemory:
 
     Args:
         num_envs: Number of environments of the pool.
-        num_workers: Worker processes; environments are distributed to them in blocks.
+        num_workers: Number of workers; environments are distributed to them in blocks.
         fd: Descriptor of a memory block to open, which this object then owns; by default a new one is created.
 
     Raises:

@@ -1,4 +1,4 @@
-// The plain struct and the ABI number that the engine, our environments and plug-ins share.
+// The plain structs and the ABI number that the engine, our environments and plug-ins share.
 #pragma once
 
 // To raise with any change of Env or StepBackend (their methods, the order of these, fields), Slot, Rows, Agents,

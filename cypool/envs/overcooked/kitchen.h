@@ -39,7 +39,7 @@ enum Layer {
     URGENCY,
     LAYERS
 };
-constexpr int URGENT = 40;  // steps before the end
+constexpr int URGENT = 40;  // fewer steps left: the last layer is 1
 
 // A thing that lies on a counter, is in a pot or is held.
 struct Thing {

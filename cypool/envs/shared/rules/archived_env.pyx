@@ -15,7 +15,7 @@ cdef class ArchivedEnv(Env):
     def state_fields(self, state):
         """Returns (path, type, offset, minimum, maximum) for each number in a saved state; types as in `struct`.
 
-        Afterwards, the environment cannot be used.
+        Loads the state without the engine's part of it, so the environment must not be stepped afterwards.
         """
         self.load(state)
         return [(field.path.decode(), chr(field.format), field.offset, field.low, field.high)
