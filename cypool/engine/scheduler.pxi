@@ -380,7 +380,7 @@ cdef class Scheduler:
         return True
 
     cdef int64_t spin_ns(self) noexcept nogil:
-        """How long an idle thread looks for work before it sleeps: half of its working time on a batch, within limits."""
+        """How long an idle thread looks for work before it sleeps: half its working time on a batch, within limits."""
         cdef int64_t work_ns = self.counters.get().cost_ns.load() * <int64_t>self.envs.size() // self.num_steppers
         return min(max(work_ns // 2, <int64_t>SPIN_NS), self.max_spin_ns)
 
