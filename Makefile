@@ -19,8 +19,8 @@ lint:
 
 # C++ has a formatter; Python and Cython are written by hand
 format:
-	ruff check --fix .
 	git ls-files '*.h' '*.cpp' | xargs clang-format -i
+	ruff check --fix .
 
 types:
 	.ci/stubs --check

@@ -4,7 +4,10 @@
 //     bool ready() const;        // false: only this flag is saved, as before the first reset
 //     template <class Archive> void exchange(Archive& archive) {
 //         archive("speed", speed, -10, 10);
+//         archive.all("lives", lives, 0, 3);  // an array; `item` visits one of its numbers
+//         archive.each("players", players, [&](Player& player) { archive("y", player.y, 0, height - 1); });
 //         archive.list("balls", balls, 0, 20, [&](Ball& ball) { archive("x", ball.x, 0, width - 1); });
+//         if constexpr (Archive::LOADS) ready_ = true;  // and recompute what is not saved; elsewhere, change nothing
 //     }
 //     void validate() const;     // calls refuse_state
 //     std::unique_ptr<T> fresh() const;  // another one with the same options, not ready
