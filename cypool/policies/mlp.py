@@ -104,11 +104,9 @@ class MLP(Policy):
             with np.errstate(over="ignore"):
                 low, high = action.low.astype(np.float32), action.high.astype(np.float32)
             if not (np.isfinite(low).all() and np.isfinite(high).all()):
-                raise ValueError(f"output: expected a value other than {output!r} for an action without bounds, got "
-                                 f"{action}")
+                raise ValueError(f"output: {output!r} needs an action with finite bounds, got {action}")
             if not (low < high).all():
-                raise ValueError(f"output: expected a value other than {output!r} for bounds that are equal in "
-                                 f"float32, got {action}")
+                raise ValueError(f"output: {output!r} needs bounds that differ in float32, got {action}")
         self._observation, self._action, self._agents = observation, action, agents
         self._activation, self._output, self._seed = activation or "tanh", output, check_int("seed", seed, 0, 2**63 - 1)
         self._fits = spec.observation, spec.action

@@ -118,7 +118,7 @@ def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = 
         "centering_position": Option(list(centre), lambda name, value: numbers(name, value, 2, 2),
                                      "Position of the first agent in images, as fractions of width and height."),
         "scaling": number(scaling, 0.1, 100, "Pixels per meter."),
-        "from_pixels": boolean(False, "Observes images from `render`, uint8 (height, width, 3), instead of numbers."),
+        "from_pixels": boolean(False, "Makes observations images from `render`, uint8 (height, width, 3)."),
         "config": Option(None, _config, "These options as a dict with highway-env's keys, such as `normalize_reward`.")}
 
 

@@ -20,7 +20,7 @@ try:
     import nle
     from nle.env import base, tasks
 except ImportError as error:
-    raise ImportError(f"nle: the reference is nle {VERSION}: pip install --no-deps nle=={VERSION}") from error
+    raise ImportError(f"nle: the comparison needs nle {VERSION}: pip install --no-deps nle=={VERSION}") from error
 
 _CLASSES = {"nethack": base.NLE, "score": tasks.NetHackScore, "staircase": tasks.NetHackStaircase,
             "staircase_pet": tasks.NetHackStaircasePet, "oracle": tasks.NetHackOracle, "gold": tasks.NetHackGold,

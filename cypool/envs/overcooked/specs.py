@@ -77,7 +77,7 @@ def _check_numbers(name: str, value: Any) -> tuple[int, ...]:
     delivery_reward=integer(None, 1, _MOST, "Reward for each soup. If this and the three options below are None, the "
                                             "layout's values apply, or 20 if it sets none."),
     recipe_values=optional(_check_numbers, "The value of each recipe in `start_all_orders`."),
-    onion_value=integer(None, 1, _MOST, "Reward for an onion in a soup."),
+    onion_value=integer(None, 1, _MOST, "Reward for each onion in a soup."),
     tomato_value=integer(None, 1, _MOST, "Reward for a tomato in a soup."),
     cook_time=integer(None, 1, _MOST, "Cooking time of each soup in steps. If this and the three options below are "
                                       "None, the layout's times apply, or 20 if it sets none."),

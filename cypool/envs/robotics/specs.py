@@ -35,8 +35,8 @@ THRESHOLD = 0.05
 ROBOT = {
     **SIMULATION,
     "physics": PHYSICS,
-    "from_pixels": boolean(False, "Observes images from `render`, uint8 (height, width, 3), in place of "
-                                  "`observation`; goals remain numbers."),
+    "from_pixels": boolean(False, "Makes `observation` an image from `render`, uint8 (height, width, 3); goals "
+                                  "remain numbers."),
     "frame_stack": SIMULATION["frame_stack"].with_default(
         1, "Number of stacked observations, the newest last. After a reset, the stack repeats the first observation. "
            "Goals are not stacked."),
