@@ -78,7 +78,7 @@ def _check_numbers(name: str, value: Any) -> tuple[int, ...]:
                                             "layout's values apply, or 20 if it sets none."),
     recipe_values=optional(_check_numbers, "The value of each recipe in `start_all_orders`."),
     onion_value=integer(None, 1, _MOST, "Reward for each onion in a soup."),
-    tomato_value=integer(None, 1, _MOST, "Reward for a tomato in a soup."),
+    tomato_value=integer(None, 1, _MOST, "Reward for each tomato in a soup."),
     cook_time=integer(None, 1, _MOST, "Cooking time of each soup in steps. If this and the three options below are "
                                       "None, the layout's times apply, or 20 if it sets none."),
     recipe_times=optional(_check_numbers, "Cooking time of each recipe in `start_all_orders`, in steps."),
