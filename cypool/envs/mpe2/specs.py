@@ -19,7 +19,7 @@ _COMMON = {
 _NEIGHBORS = {
     "num_agent_neighbors": integer(None, 0, 100, "Number of other agents observed, the nearest first, padded with "
                                                  "zeros; None: all, in numerical order."),
-    "num_landmark_neighbors": integer(None, 0, 100, "Number of landmarks observed, in the same order.")}
+    "num_landmark_neighbors": integer(None, 0, 100, "Number of landmarks observed, chosen in the same way.")}
 _LOCAL_RATIO = number(0.5, 0, 1, "The weight of each agent's own reward.")
 
 
