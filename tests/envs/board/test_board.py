@@ -25,8 +25,7 @@ LOSES = {"illegal": "lose"}
 
 
 def made(id, **options):
-    env = started(cypool.make(f"board/{id}-v0", **{"num_envs": 1, "num_threads": 0, "seed": 3, **options}))
-    return env
+    return started(cypool.make(f"board/{id}-v0", **{"num_envs": 1, "num_threads": 0, "seed": 3, **options}))
 
 
 def played(id, actions, **options):
@@ -170,8 +169,7 @@ def test_go_state_with_a_chain_without_liberties_is_refused():
 @pytest.mark.parametrize("view", ["mover", "players"])
 def test_pictures_show_stones(id, options, view):
     view = {} if "2048" in id else {"view": view}
-    with cypool.make(id, num_envs=1, num_threads=0, seed=0, **options, **view) as env:
-        env.reset()
+    with started(cypool.make(id, num_envs=1, num_threads=0, seed=0, **options, **view)) as env:
         before = env.render([0])
         env.action_space.seed(0)
         for _ in range(3):

@@ -6,6 +6,7 @@ import pytest
 from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
 from markers import often_slow, slow
 from pool_arguments import MODES
+from receiving import started, stepped
 from state_edits import edited, with_own
 
 import cypool
@@ -27,13 +28,7 @@ def made(id, num_envs=1, **options):
 
 
 def played(id, num_steps, **options):
-    """Returns a pool after some steps."""
-    env = made(id, **options)
-    env.reset()
-    env.action_space.seed(0)
-    for _ in range(num_steps):
-        env.step(env.action_space.sample())
-    return env
+    return stepped(started(made(id, **options)), num_steps)
 
 
 # ---- the behaviour of highway-env
@@ -58,9 +53,7 @@ def test_parity_through_resets():
 @pytest.mark.parametrize("id", ["ParkingActionRepeat-v0", *slow("IntersectionMultiAgent-v1", "UTurn-v0")])
 def test_an_id_of_envpool_equals_highway_env(id):
     check_parity(id, num_envs=1, num_steps=12, seeds=[0], num_threads=0)
-    env, same = made(id), made(ENVPOOL[id])
-    env.reset()
-    same.reset()
+    env, same = started(made(id)), started(made(ENVPOOL[id]))
     assert np.array_equal(env.render(), same.render())
 
 
@@ -76,8 +69,7 @@ def test_contract(id):
 
 def test_rewards_of_goals_are_those_of_steps():
     # versions of NumPy differ in one of 1,300
-    env = made(PARKING, num_envs=64)
-    env.reset()
+    env = started(made(PARKING, num_envs=64))
     env.action_space.seed(0)
     for _ in range(200):
         obs, reward, *_, info = env.step(env.action_space.sample())
@@ -231,9 +223,7 @@ def test_refused_states(id, edit, message):
 
 
 def test_copy_outlives_its_source():
-    env, source = made(FAST), made(FAST)
-    source.reset()
-    env.reset()
+    env, source = started(made(FAST)), started(made(FAST))
     env.load(source.save())
     source.close()
     del source
