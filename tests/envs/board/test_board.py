@@ -43,9 +43,6 @@ test_parity_of_illegal_actions = needs_openspiel(equals(
     [(id, {**LOSES, **options}) for id, options in VARIANTS[:4]], num_envs=2, num_steps=60, seeds=[5], num_threads=0))
 
 
-# ---- rules at the edge
-
-
 def test_connect_four_full_board_is_a_draw():
     # columns in pairs of turns: no line of four
     moves = [0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 2, 3, 2, 3, 3, 2, 3, 2, 2, 3, 2, 3, 4, 5, 4, 5, 5, 4, 5, 4, 4, 5, 4, 5]
@@ -115,9 +112,6 @@ def test_backgammon_equal_dice_are_two_actions():
     assert seen > 10
 
 
-# ---- states, pictures
-
-
 test_continues = continues(
     [(id, mode, {**options, **more}) for (id, options), mode, more in zip(
         VARIANTS[:8], ["NextStep", "SameStep", "Disabled"] * 3, [LOSES, {**LOSES, "view": "single"}, LOSES, LOSES,
@@ -175,9 +169,6 @@ def test_pictures_show_stones(id, options, view):
         for _ in range(3):
             env.step(env.sample_legal())
         assert before.dtype == np.uint8 and (before != env.render([0])).any()
-
-
-# ---- options, and the package
 
 
 test_refused_options = refuses([

@@ -32,8 +32,6 @@ def played(id, num_steps, **options):
     return stepped(started(make(id, autoreset_mode="Disabled", **options)), num_steps)
 
 
-# ---- the same as Gymnasium's
-
 test_parity = needs_box2d(equals([
     *((id, {}) for id in IDS[:4]), *slow(*((id, {"autoreset_mode": mode}) for id in IDS[:4] for mode in MODES[1:])),
     ("LunarLander-v3", {"enable_wind": True, "gravity": -7.0}),
@@ -99,8 +97,6 @@ def test_pictures_are_gymnasiums(id, steps, every):
     assert sweep.compare(id, sweep.plays_randomly, {}, (5,), steps, every)["pictures"] >= 5
 
 
-# ---- without a reference
-
 @pytest.mark.parametrize("id", [*IDS[::2][:2], *slow(*IDS[1::2], IDS[4])])
 def test_contract(id):
     """With worlds that live on, an episode depends on those before it, as in Gymnasium: against the contract."""
@@ -142,8 +138,6 @@ def test_the_field_ends():
             break
     assert terminated[0] and reward[0] == -100 and not info["lap_finished"][0]
 
-
-# ---- states
 
 test_goes_on_from_a_state = continues([(id, mode, {}) for id in IDS[:4] for mode in MODES], before=70, after=90,
                                     num_threads=0)
@@ -273,8 +267,6 @@ def test_bodies_that_contacts_pull_together():
     with pytest.raises(ValueError, match=re.escape(f"state: {path}: expected 0 to ")):
         env.load(edited(state, {path: -1.0}))
 
-
-# ---- bad input
 
 test_bad_options = refuses([
     ("LunarLander-v3", {"gravity": 0}, ValueError, "gravity: expected .* between -12 and 0"),

@@ -31,9 +31,6 @@ def played(id, num_steps, **options):
     return stepped(started(made(id, **options)), num_steps)
 
 
-# ---- the behaviour of highway-env
-
-
 @pytest.mark.parametrize("id, options", often_slow(ALL, 6, [(f"{name}-v0", {}) for name in (
     "two-way", "u-turn", "lane-keeping", "racetrack-large")]))
 def test_parity(id, options):
@@ -80,9 +77,6 @@ def test_rewards_of_goals_are_those_of_steps():
         assert list(own) == reward[rows].tolist()
 
 
-# ---- pictures
-
-
 PICTURES = [(id, {}) for id in IDS if id != "highway-v0"]
 PICTURES.insert(1, (FAST, {"observation": LIDAR, "screen_width": 300, "screen_height": 200, "scaling": 3.5,
                            "centering_position": [0.5, 0.5]}))
@@ -109,9 +103,6 @@ def test_from_pixels_observes_what_render_draws():
     assert obs.shape == (2, 300, 90, 3) and np.array_equal(obs, env.render())
     obs, *_ = env.step(env.action_space.sample())
     assert np.array_equal(obs, env.render())
-
-
-# ---- a config at a reset
 
 
 CHANGED = {"lanes_count": 5, "vehicles_count": 7, "duration": 3, "normalize_reward": False}
@@ -196,9 +187,6 @@ def test_configs_of_states_are_checked(config):
         env.load(with_own(state, (state.rows[0]["own"][0], config)))
 
 
-# ---- states
-
-
 test_states_go_on = continues([(id, "NextStep", {}) for id in (
     FAST, "intersection-v0", CROSSING, PARKING, "racetrack-v0", "lane-keeping-v0", "roundabout-v0")],
     before=5, after=12, least=0, max_episode_steps=9)
@@ -229,9 +217,6 @@ def test_copy_outlives_its_source():
     del source
     for _ in range(30):
         env.step(env.action_space.sample())
-
-
-# ---- options
 
 
 TTC = {"type": "TimeToCollision"}

@@ -36,9 +36,6 @@ def positions(env):
     return [tuple(number_in(state, f"player[{k}].{name}") for name in ("row", "col")) for k in range(count)]
 
 
-# ---- the behaviour of lbforaging
-
-
 @needs_lbforaging
 @pytest.mark.parametrize("id, options", often_exhaustive(VARIANTS, 4))
 def test_parity(id, options):
@@ -71,9 +68,6 @@ def test_ids_without_an_environment_are_refused(id, message):
         cypool.make(id)
 
 
-# ---- options
-
-
 @pytest.mark.parametrize("change, message", [
     ({"sight": "none"}, "options: expected sight, got none"), ({"sihgt": 5}, "settings: expected names .*, got sihgt")])
 def test_settings_that_the_rules_do_not_ask_for_are_refused(change, message):
@@ -84,9 +78,6 @@ def test_settings_that_the_rules_do_not_ask_for_are_refused(change, message):
 
     with pytest.raises(ValueError, match=message):
         Changed(cypool.make_spec(BASE), 0)
-
-
-# ---- rules
 
 
 def test_players_change_places():
@@ -146,9 +137,6 @@ def test_fresh_world_keeps_the_contract_of_resets():
     assert check_env(BASE, num_steps=20, fresh_world=True, **crowd).skipped == ()
     with pytest.raises(AssertionError, match="after reset"):
         check_env(BASE, num_steps=20, **crowd)
-
-
-# ---- pictures, states and options
 
 
 def test_picture_shows_players_and_food():

@@ -73,9 +73,6 @@ def test_models_are_those_of_the_package(robot, count, tmp_path):
     assert compared > 100
 
 
-# ---- agents, lanes and states
-
-
 def test_agents_of_a_group_need_not_be_neighbours():
     groups = cypool.make_spec("MaMuJoCo/Hopper-v1").agents
     assert {name: group.names for name, group in groups.items()} == {
@@ -124,9 +121,6 @@ def test_a_copy_observes_what_its_source_does():
         env.copy(0, [1])
         obs, *_, info = env.step(np.repeat(env.action_space.sample()[:1], 2, 0))
     assert (obs[0] == obs[1]).all() and (info["state"][0] == info["state"][1]).all()
-
-
-# ---- options
 
 
 @pytest.mark.parametrize("id, message", [

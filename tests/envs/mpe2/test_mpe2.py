@@ -36,9 +36,6 @@ def played(id, num_steps, **options):
     return stepped(started(made(id, **options)), num_steps)
 
 
-# ---- the behaviour of mpe2
-
-
 @pytest.mark.parametrize("id, mode", [
     *((id, mode) for k, id in enumerate(CLASSES) for mode in MODES[:1 if k else 3]),
     *slow(*((id, mode) for id in list(CLASSES)[1:] for mode in MODES[1:]))])
@@ -178,9 +175,6 @@ def test_the_contract():
         assert check_env(id, num_envs=2, num_steps=20).passed
 
 
-# ---- pictures
-
-
 @pytest.mark.parametrize("options", KINDS, ids=["discrete", "continuous"])
 @pytest.mark.parametrize("id", CLASSES)
 def test_pictures(id, options):
@@ -229,9 +223,6 @@ def test_an_environment_that_was_never_reset():
         env.render()
     # all are on one spot
     assert np.isnan(env.step([[0, 1, 2]])[0]).any()
-
-
-# ---- states
 
 
 test_states_go_on = continues([(id, "NextStep", {}) for id in (
@@ -320,9 +311,6 @@ def test_refused_streams():
         with pytest.raises(ValueError, match="state: expected a tuple of 2 values, got"):
             env.load(with_own(state, wrong))
     env.load(state)
-
-
-# ---- options, and the package
 
 
 test_refused_options = refuses([

@@ -42,9 +42,6 @@ def held(env, k=0):
     return number_in(env.save(), f"player[{k}].held.kind")
 
 
-# ---- the behaviour of overcooked_ai
-
-
 @needs_overcooked_ai
 @pytest.mark.parametrize("id, options", often_slow(VARIANTS, 3))
 def test_parity(id, options):
@@ -92,9 +89,6 @@ except ImportError as error:
 """)
     assert done.stdout == ("Overcooked's layouts need overcooked-ai 1.1.0, found 0.0.1: "
                            'pip install --no-deps "overcooked-ai==1.1.0"\n'), done.stderr
-
-
-# ---- rules
 
 
 def test_a_soup_is_cooked_and_served():
@@ -156,9 +150,6 @@ def test_the_end_is_a_truncation_and_urgent_before():
     seen = [env.step([[STAY, STAY]]) for _ in range(41)]
     assert [obs[0, 0, 0, 0, 25] for obs, *_ in seen[:3]] == [0, 1, 1]
     assert seen[-1][3][0] and not seen[-2][3][0] and not any(each[2][0] for each in seen)
-
-
-# ---- pictures, states and options
 
 
 def test_picture_shows_cooks_and_soups():

@@ -40,9 +40,6 @@ def positions(env):
     return [tuple(number_in(state, f"agent[{k}].{name}") for name in "xy") for k in range(count)]
 
 
-# ---- the behaviour of rware
-
-
 @needs_rware
 @pytest.mark.parametrize("id, options", often_slow(VARIANTS, 5))
 def test_parity(id, options):
@@ -110,9 +107,6 @@ def test_ids_without_an_environment_are_refused(id, message):
         cypool.make(id)
 
 
-# ---- rules
-
-
 def test_agents_do_not_change_places():
     env = placed((0, 0, RIGHT), (1, 0, LEFT))
     env.step([[FORWARD, FORWARD]])
@@ -148,9 +142,6 @@ def test_last_step_terminates_or_truncates(truncate):
     env = made(max_steps=1, truncate=truncate)
     *_, terminated, truncated, _ = env.step([[0, 0]])
     assert (terminated[0], truncated[0]) == (not truncate, truncate)
-
-
-# ---- pictures, states and options
 
 
 def test_picture_shows_agents_shelves_and_goals():
