@@ -1,7 +1,11 @@
 """Games with turns at a terminal whose lines a test types."""
+import contextlib
 import os
 import pty
 import re
+import signal
+import subprocess
+import sys
 
 import numpy as np
 
@@ -19,6 +23,29 @@ def typed(play, id, lines, steps=None, **options):
     os.close(ours)
     os.close(theirs)
     return "".join(said), done, total
+
+
+def said_by_play(words, line, prompt, folder, is_interrupted=False):
+    """Returns the output of `cypool play`: one line is typed, and at the second prompt the input ends, or Ctrl-C."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([sys.executable, "-m", "cypool", "play", *words], stdin=theirs, stdout=theirs, stderr=theirs,
+                          cwd=folder, start_new_session=True) as run:
+        os.close(theirs)
+        os.write(ours, line)
+        said = b""
+        while said.count(prompt) < 2:
+            said += os.read(ours, 4096)
+        if is_interrupted:
+            run.send_signal(signal.SIGINT)
+        else:
+            os.write(ours, b"\x04")
+        # until the other end is closed
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 4096):
+                said += part
+    os.close(ours)
+    assert run.returncode == 0 and b"Traceback" not in said
+    return said.decode()
 
 
 def assert_listed_moves_are_taken(play, id, **options):

@@ -51,7 +51,7 @@ def players_of(player, references=SyncVectorEnv):
 
     Args:
         player: Makes the player of an environment of a NumPy Generator and its reference; its `choose` returns the
-            actions of all agents.
+            actions of all agents, a dict where there are several groups.
         references: As in `playing`.
     """
     def players(seed):
@@ -60,7 +60,11 @@ def players_of(player, references=SyncVectorEnv):
         def choose(batch, sampled):
             if not hasattr(batch, "players"):
                 batch.players = [player(random, env) for env in batch.envs]
-            return np.stack([each.choose() for each in batch.players]).astype(sampled.dtype)
+            chosen = [each.choose() for each in batch.players]
+            if not isinstance(sampled, dict):
+                return np.stack(chosen).astype(sampled.dtype)
+            return {group: np.stack([each[group] for each in chosen]).astype(part.dtype)
+                    for group, part in sampled.items()}
 
         return playing(choose, references)
 

@@ -35,7 +35,6 @@ class ForkServer:
                 pass_fds=[theirs.fileno()], env=dict(os.environ, PYTHONPATH=os.pathsep.join([here, path])))
 
     def run(self, code, cwd):
-        """Runs code in a fork; returns the finished process."""
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
             request = json.dumps([code, str(cwd), dict(os.environ, PYTHONPATH=self._path)]).encode()
             socket.send_fds(self._channel, [request], [out.fileno(), errors.fileno()])

@@ -33,6 +33,12 @@ def with_own(state, own):
     return state
 
 
+def with_numbers(state, own):
+    """Returns a state of one environment of MuJoCo's with other values of the family's part."""
+    packed = state.rows[0]["own"]
+    return with_own(state, (*packed[:4], own, *packed[5:]))
+
+
 def number_in(state, path):
     """Returns a number of a state of one environment."""
     kind, offset, *_ = fields_of(state)[path]

@@ -9,8 +9,7 @@ from cypool.adapters import sb3, torchrl
 
 pytestmark = pytest.mark.large_packages
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
+with warnings.catch_warnings(action="ignore"):
     import torch
     from torchrl.envs.utils import check_env_specs
 

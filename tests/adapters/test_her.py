@@ -11,7 +11,6 @@ pytestmark = [pytest.mark.large_packages, pytest.mark.families("robotics")]
 
 
 def trained(env, num_steps=260):
-    """Returns a model that has learned a little."""
     model = SAC("MultiInputPolicy", env, replay_buffer_class=HerReplayBuffer, learning_starts=100, buffer_size=1000,
                 batch_size=32, policy_kwargs={"net_arch": [16]}, seed=3, device="cpu", train_freq=4, gradient_steps=1)
     return model.learn(num_steps)

@@ -2,6 +2,7 @@
 import jax
 import numpy as np
 import pytest
+from receiving import started
 
 import cypool
 
@@ -25,9 +26,7 @@ def test_outputs_are_taken_without_a_copy(id):
 
 
 def test_arrays_are_actions():
-    ours, theirs = (cypool.make("CartPole-v1", num_envs=6, seed=0) for _ in "12")
-    ours.reset()
-    theirs.reset()
+    ours, theirs = (started(cypool.make("CartPole-v1", num_envs=6, seed=0)) for _ in "12")
     actions = np.array([0, 1, 1, 0, 1, 0])
     for _ in range(20):
         for a, b in zip(ours.step(actions)[:4], theirs.step(jax.numpy.asarray(actions))[:4], strict=True):

@@ -17,9 +17,8 @@ from cypool.adapters.minari import from_minari, record_dataset, to_minari  # noq
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setitem(os.environ, "MINARI_DATASETS_PATH", str(tmp_path))
-    with warnings.catch_warnings():
-        # a warning that the data set has no author
-        warnings.simplefilter("ignore", UserWarning)
+    # a warning that the data set has no author
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         yield
 
 

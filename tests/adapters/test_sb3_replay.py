@@ -16,7 +16,6 @@ pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari", "box2d",
 
 
 def parameters_of(algorithm, policy, id, num_steps, ours, options=None, **kwargs):
-    """Trains; returns the policy's parameters."""
     env = sb3.make(id, num_envs=4, **(options or {}))
     more = {}
     if ours is not None:

@@ -44,7 +44,6 @@ class Value(DeterministicMixin, Model):
 
 
 def trained(vector, timesteps, seed=0):
-    """Trains PPO; returns its policy."""
     torch.manual_seed(seed)
     env = wrap_env(vector, verbose=False)
     assert type(env) is GymnasiumWrapper

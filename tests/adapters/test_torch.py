@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 from pool_arguments import THREADS
+from receiving import started
 
 import cypool
 
@@ -24,10 +25,8 @@ def tensors(env, *lead):
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 @pytest.mark.parametrize("id", ["CartPole-v1", "Pong-v5"])
 def test_tensors_as_out(id, mode, num_threads):
-    env, twin = (cypool.make(id, num_envs=NUM, num_threads=num_threads, seed=0, autoreset_mode=mode,
-                             max_episode_steps=20) for _ in "12")
-    env.reset()
-    twin.reset()
+    env, twin = (started(cypool.make(id, num_envs=NUM, num_threads=num_threads, seed=0, autoreset_mode=mode,
+                                     max_episode_steps=20)) for _ in "12")
     buffers = tensors(env, 60, NUM)
     places = [buffer.data_ptr() for buffer in buffers]
     for t in range(60):
@@ -54,9 +53,7 @@ def test_rollout_buffers_as_tensors():
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.uint8])
 def test_tensors_as_actions(dtype):
-    env, twin = (cypool.make("CartPole-v1", num_envs=NUM, seed=0) for _ in "12")
-    env.reset()
-    twin.reset()
+    env, twin = (started(cypool.make("CartPole-v1", num_envs=NUM, seed=0)) for _ in "12")
     random = torch.Generator().manual_seed(0)
     for _ in range(100):
         actions = torch.randint(0, 2, (NUM,), generator=random).to(dtype)
@@ -122,8 +119,7 @@ BAD = {
 @pytest.mark.filterwarnings("ignore:Sparse")
 @pytest.mark.parametrize("what", BAD)
 def test_bad_tensors(what):
-    env = cypool.make("CartPole-v1", num_envs=NUM)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=NUM))
     obs, *flags = tensors(env, NUM)
     with pytest.raises((TypeError, ValueError), match="^out: expected"):
         env.step([0] * NUM, out=(BAD[what](obs), *flags))
@@ -180,8 +176,7 @@ def test_another_device_gets_copies_from_two_buffers():
     # meta stands in for a device: it holds shapes and dtypes
     env = cypool.make("CartPole-v1", num_envs=NUM, seed=0, autoreset_mode="SameStep").torch("meta")
     assert env.reset()[0].device.type == "meta"
-    twin = cypool.make("CartPole-v1", num_envs=NUM, seed=0)
-    twin.reset()
+    twin = started(cypool.make("CartPole-v1", num_envs=NUM, seed=0))
     places = []
     for t in range(4):
         obs, reward, terminated, truncated, _ = env.step([t % 2] * NUM)
@@ -196,9 +191,8 @@ def test_another_device_gets_copies_from_two_buffers():
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 def test_batches_of_errors_are_not_filled_again(walker, mode):
     env = cypool.make("walker/Trouble-v0", num_envs=NUM, autoreset_mode=mode, num_threads=2).torch("meta")
-    twin = cypool.make("walker/Trouble-v0", num_envs=NUM, autoreset_mode=mode)
+    twin = started(cypool.make("walker/Trouble-v0", num_envs=NUM, autoreset_mode=mode))
     env.reset()
-    twin.reset()
     kept = []
     for t in range(6):
         # every second step fails in one environment
@@ -243,9 +237,8 @@ if torch.cuda.is_available():
     @pytest.mark.parametrize("pin", [True, False])
     def test_cuda(pin):
         env = cypool.make("Pong-v5", num_envs=NUM, seed=0).torch("cuda", pin=pin)
-        twin = cypool.make("Pong-v5", num_envs=NUM, seed=0)
+        twin = started(cypool.make("Pong-v5", num_envs=NUM, seed=0))
         env.reset()
-        twin.reset()
         got, want = [], []
         for t in range(50):
             actions = torch.full((NUM,), t % 6)

@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from receiving import started
 
 import cypool
 import cypool.compat.envpool as envpool
@@ -49,10 +50,8 @@ def test_steps_in_a_compiled_loop(id, num_threads):
 
 
 def test_terminal_observations():
-    env, twin = pair(autoreset_mode="SameStep", episode_statistics=True)
+    env, twin = map(started, pair(autoreset_mode="SameStep", episode_statistics=True))
     handle, _, _, step = env.xla()
-    env.reset()
-    twin.reset()
     step, ended = jax.jit(step), 0
     for t in range(45):
         handle, (obs, reward, terminated, truncated, info) = step(handle, np.full(NUM, t % 2))
@@ -102,10 +101,9 @@ def test_masked_resets(mode):
 
 
 def test_several_pools_and_vmap_over_them():
-    envs, twins = ([cypool.make("CartPole-v1", num_envs=NUM, seed=seed) for seed in (0, 100, 200)] for _ in "12")
+    envs, twins = ([started(cypool.make("CartPole-v1", num_envs=NUM, seed=seed)) for seed in (0, 100, 200)]
+                   for _ in "12")
     functions = [env.xla() for env in envs]
-    for env in envs + twins:
-        env.reset()
     step = jax.jit(jax.vmap(functions[0].step))
     handles = jnp.stack([each.handle for each in functions])
     for t in range(40):
@@ -252,28 +250,19 @@ def test_where_there_is_no_foreign_function(monkeypatch):
 
 @pytest.mark.parametrize("legacy", [False, True])
 def test_envpools_interface(legacy):
-    env, twin = (envpool.make("Breakout-v5", "gym", num_envs=2, legacy=legacy) for _ in "12")
+    env, twin = (started(envpool.make("Breakout-v5", "gym", num_envs=2, legacy=legacy)) for _ in "12")
     handle, recv, send, step = env.xla()
-    env.reset()
-    twin.reset()
-
-    @jax.jit
-    def run(handle, actions):
-        return jax.lax.scan(step, handle, actions)
-
     actions = np.random.default_rng(0).integers(0, 4, (50, 2))
-    handle, batches = run(handle, actions)
+    handle, batches = jax.jit(lambda handle, actions: jax.lax.scan(step, handle, actions))(handle, actions)
     for t, action in enumerate(actions):
         same(jax.tree.map(lambda array, t=t: array[t], batches), twin.step(action))
     assert ("TimeLimit.truncated" in batches[-1]) == legacy and {"lives", "reward", "terminated"} <= set(batches[-1])
 
 
 def test_errors(walker):
-    env = cypool.make("CartPole-v1", num_envs=NUM, seed=0)
+    env = started(cypool.make("CartPole-v1", num_envs=NUM, seed=0))
     handle, _, _, step = env.xla()
-    env.reset()
-    with pytest.raises(jax.errors.JaxRuntimeError, match="ValueError: actions: expected integers in"):
-        jax.block_until_ready(jax.jit(step)(handle, np.full(NUM, 2)))
+    fails("ValueError: actions: expected integers in", jax.jit(step), handle, np.full(NUM, 2))
     assert (np.asarray(step(handle, np.zeros(NUM, int))[1][4]["elapsed_step"]) == 1).all()
     functions = cypool.make("CartPole-v1", num_envs=4, batch_size=2).xla()
     with pytest.raises(ValueError, match="^reset: expected a synchronous pool"):
@@ -283,8 +272,7 @@ def test_errors(walker):
     functions = env.xla()
     handle, _ = functions.reset(functions.handle)
     step = jax.jit(functions.step)
-    with pytest.raises(jax.errors.JaxRuntimeError, match="EnvError: env 1: ValueError: raised in step"):
-        jax.block_until_ready(step(handle, np.array([0, 1, 0])))
+    fails("EnvError: env 1: ValueError: raised in step", step, handle, np.array([0, 1, 0]))
     assert step(handle, np.zeros(3, int))[1][4]["elapsed_step"].tolist() == [2, 0, 2]
 
 
@@ -412,10 +400,8 @@ print(recv(handle)[1][4]["elapsed_step"])
 @pytest.mark.parametrize("make", [cypool.make, envpool.make], ids=["cypool", "envpool"])
 @pytest.mark.parametrize("id", ["CartPole-v1", "FrozenLake-v1"])
 def test_time_steps_of_dm(make, id):
-    envs, twins = ([make(id, env_type="dm", num_envs=NUM, seed=seed, max_episode_steps=5) for seed in (1, 9)]
+    envs, twins = ([started(make(id, env_type="dm", num_envs=NUM, seed=seed, max_episode_steps=5)) for seed in (1, 9)]
                    for _ in "12")
-    for each in (*envs, *twins):
-        each.reset()
     actions = np.arange(12 * NUM).reshape(12, NUM) % 2
     functions = envs[0].xla()
     handle, steps = jax.lax.scan(functions.step, functions.handle, actions)

@@ -5,9 +5,14 @@ import sys
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium import spaces
 from receiving import receive_pending, started
 
 import cypool
+from cypool.arguments.action_readers import reader_of
+from cypool.arguments.actions import ActionReader, ArraysReader
+from cypool.features.rollouts import reader_of_rollouts
+from cypool.spec import Array, Discrete, EnvSpec
 from cypool.testing import check_env
 from cypool.tools.compile import load
 
@@ -173,9 +178,6 @@ def test_search_says_which_mode_it_got():
 
 
 def test_descriptions_are_cypools():
-    from gymnasium import spaces
-
-    from cypool.spec import Array, Discrete, EnvSpec
 
     for bad in ({"observation": spaces.Discrete(3)}, {"observation": {"a": spaces.Discrete(3)}},
                 {"observation": (3,)}, {"action": spaces.Discrete(3)}):
@@ -254,9 +256,6 @@ def test_a_registered_default_can_be_overridden(walker):
 
 
 def test_box_actions():
-    from cypool.arguments.actions import ActionReader
-    from cypool.spec import Array
-
     read = ActionReader(Array((2,), np.float32, [-1, 0], [1, 2]), 2).read
     good = np.array([[0.5, 1.5], [-1, 2]], np.float32)
     assert (read(good) == good).all() and not np.shares_memory(read(good), good)
@@ -424,9 +423,6 @@ def test_arguments_of_make_are_no_options():
 
 def test_actions_of_agents_in_one_pass_are_those_of_the_reader(walker):
     """Valid arrays are read at once; all other actions, valid or not, by a reader for each group."""
-    from cypool.arguments.action_readers import reader_of
-    from cypool.arguments.actions import ArraysReader
-
     rng = np.random.default_rng(0)
     for id, options in (("walker/Crowd-v0", {"leave": False}), ("mpe2/simple_spread-v3", {})):
         spec = cypool.make_spec(id, **options)
@@ -452,9 +448,6 @@ def test_actions_of_agents_in_one_pass_are_those_of_the_reader(walker):
 
 
 def test_actions_of_rollouts_in_one_pass_are_those_of_the_reader(walker):
-    from cypool.arguments.actions import ArraysReader
-    from cypool.features.rollouts import reader_of_rollouts
-
     rng = np.random.default_rng(0)
     for id, options in (("CartPole-v1", {}), ("Pendulum-v1", {}), ("walker/Crowd-v0", {"leave": False}),
                         ("mpe2/simple_spread-v3", {})):

@@ -2,11 +2,11 @@
 import copy
 import functools
 import pickle
-from collections.abc import Mapping
 
 import numpy as np
 import pytest
 from engine.threads import at_once, start
+from raising import Raising
 from waiting import join, wait_until
 
 import cypool
@@ -172,15 +172,6 @@ def test_actions_in_a_dict(api, batch_size, actions, kind):
         refused(kind, "actions", lambda call=call: call({"action": actions, "env_id": np.arange(4)}), env)
         refused(kind, "actions", lambda call=call: call(actions, np.arange(4)), env)
         refused(ValueError, "action: ", lambda call=call: call({"act": actions}), env)
-
-
-class Raising(Mapping):
-    """A dict that cannot be read."""
-
-    def __iter__(self):
-        raise ArithmeticError("on purpose")
-
-    __len__ = __getitem__ = __iter__
 
 
 def test_actions_that_are_dicts(walker):

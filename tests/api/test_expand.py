@@ -3,6 +3,7 @@ import pickle
 import sys
 import types
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -67,8 +68,6 @@ def test_pools_are_pickled(benchmark, env_type):
 
 
 def test_gymnasium_does_not_know_them(benchmark):
-    import gymnasium
-
     assert "cypool/Pendulum-v1" in gymnasium.registry and "expanding/Gravities" not in gymnasium.registry
 
 

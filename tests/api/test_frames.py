@@ -12,7 +12,6 @@ CASES = [("Breakout-v5", {"max_episode_steps": 9}), ("Pong-v5", {"preset": "ale"
 
 
 def check_equal(spec, got, wanted):
-    """Compares observations, bit for bit."""
     for one, two in zip(spec.unpack(got), spec.unpack(wanted), strict=True):
         assert one.dtype == two.dtype and one.shape == two.shape and one.tobytes() == two.tobytes()
 

@@ -6,13 +6,15 @@ import dm_env
 import gymnasium
 import numpy as np
 import pytest
+from episode_returns import RecordEpisodeStatistics
 from markers import slow
 from pool_arguments import THREADS
 from receiving import started
 
 import cypool
-from cypool.api.dm import DmPool
+from cypool.api.dm import DmPool, dm_spec_of
 from cypool.api.gym import GymPool
+from cypool.spec import Array
 
 pytestmark = pytest.mark.families("atari")
 FIRST, MID, LAST = (int(kind) for kind in (dm_env.StepType.FIRST, dm_env.StepType.MID, dm_env.StepType.LAST))
@@ -210,29 +212,6 @@ def test_seeds_of_a_reset():
         assert first.tobytes() == again.tobytes() and some.tobytes() == first[[2, 0]].tobytes()
 
 
-class Wrapper:
-    """As classic Gym's and CleanRL's wrappers: passes on attributes that it does not know."""
-
-    def __init__(self, env):
-        self.env = env
-        self.num_envs = env.num_envs
-        self.returns = np.zeros(self.num_envs, np.float32)
-
-    def __getattr__(self, name):
-        return getattr(self.env, name)
-
-    def reset(self, **kwargs):
-        self.returns[:] = 0
-        return self.env.reset(**kwargs)
-
-    def step(self, action):
-        obs, rewards, dones, infos = self.env.step(action)
-        self.returns += infos["reward"]
-        infos["r"] = self.returns.copy()
-        self.returns *= (1 - infos["terminated"])
-        return obs, rewards, dones, infos
-
-
 def test_a_script_of_cleanrl():
     envs = cypool.make("Breakout-v5", env_type="gym", num_envs=8, episodic_life=True, reward_clip=True, seed=1)
     envs.num_envs = 8
@@ -240,7 +219,7 @@ def test_a_script_of_cleanrl():
     envs.single_observation_space = envs.observation_space
     envs.is_vector_env = True
     assert isinstance(envs, GymPool)
-    envs = Wrapper(envs)
+    envs = RecordEpisodeStatistics(envs)
     assert isinstance(envs.action_space, gymnasium.spaces.Discrete) and envs.single_action_space.n == 4
     stored = np.zeros((32, envs.num_envs, *envs.single_observation_space.shape), np.uint8)
     next_obs, next_done = envs.reset(), np.zeros(envs.num_envs)
@@ -312,9 +291,6 @@ def test_info_names_that_are_no_identifiers():
 
 
 def test_specs_of_boxes():
-    from cypool.api.dm import dm_spec_of
-    from cypool.spec import Array
-
     spec = dm_spec_of(Array((2,), np.float32, [-1, 0], [1, 2]), "action")
     assert isinstance(spec, dm_env.specs.BoundedArray) and (spec.shape, spec.dtype, spec.name) == ((2,), "f4", "action")
     assert spec.minimum.tolist() == [-1, 0] and spec.maximum.tolist() == [1, 2]

@@ -11,7 +11,7 @@ from markers import slow
 from waiting import attempts
 
 import cypool
-from cypool.registration.registry import entry_of
+from cypool.registration.registry import entry_of, register_again
 
 pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mpe2", "mujoco", "robotics")
 
@@ -65,7 +65,6 @@ def test_wrappers(wrap):
         obs, *_ = env.step(env.action_space.sample())
     assert len(obs) == 4 and env.unwrapped.spec.id == "cypool/CartPole-v1"
     assert copy.deepcopy(env.unwrapped).num_envs == 4
-    env.close()
 
 
 @pytest.mark.parametrize("call", [
@@ -83,7 +82,6 @@ def test_what_gymnasium_refuses_it_says_itself(call):
 def test_single_environments_pass_gymnasiums_check(walker, id):
     env = gymnasium.make(id, disable_env_checker=True)
     check_env(env.unwrapped, skip_render_check=not env.metadata["render_modes"])
-    env.close()
 
 
 @pytest.mark.parametrize("id", ["CartPole-v1", "MountainCarContinuous-v0", "FrozenLake-v1"])
@@ -362,8 +360,6 @@ def test_specs_of_what_gymnasium_makes():
 
 
 def test_limits_of_what_is_registered_once_more():
-    from cypool.registration.registry import register_again
-
     for limit in (5, 6):
         register_again("Again-v0", "walker.walk:Walk", limit, {})
         assert gymnasium.spec("cypool/Again-v0").max_episode_steps == limit
@@ -386,7 +382,6 @@ def test_make_vec_of_gymnasiums_own_vectors_has_the_same_episodes(mode):
     assert (ours.reset(seed=3)[0] == theirs.reset(seed=3)[0]).all()
     for _ in range(40):
         assert (ours.step(np.zeros(2, int))[0] == theirs.step(np.zeros(2, int))[0]).all()
-    theirs.close()
 
 
 @pytest.mark.filterwarnings("ignore:.*(infinity|symmetric and normalized)")

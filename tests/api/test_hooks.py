@@ -32,11 +32,6 @@ def make(**arguments):
     return env
 
 
-def as_the_hook_has_it(reward, action, step, before, obs):
-    angles = [np.abs(each[:, 2].astype(np.float64)) for each in (obs, before)]
-    return reward + (100 * step + 10 * action - angles[0] - angles[1])
-
-
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_a_reward_in_c(hooks, num_threads):
     plain = make(num_threads=num_threads, autoreset_mode="Disabled")
@@ -47,7 +42,8 @@ def test_a_reward_in_c(hooks, num_threads):
         action = env.action_space.sample()
         obs, reward, terminated, truncated, info = plain.step(action)
         mine = env.step(action)
-        expected = as_the_hook_has_it(reward, action, info["elapsed_step"], before, obs)
+        angles = [np.abs(each[:, 2].astype(np.float64)) for each in (obs, before)]
+        expected = reward + (100 * info["elapsed_step"] + 10 * action - angles[0] - angles[1])
         assert (mine[0] == obs).all() and (mine[1] == expected).all()
         # the hook may end an episode
         ends = terminated | (np.abs(obs[:, 0]) > np.float32(0.2))
@@ -165,8 +161,7 @@ def test_asynchronous_pools(hooks, num_threads):
 
 def test_statistics_count_a_reward_in_c_and_not_one_in_python(hooks):
     def returns(**arguments):
-        env = make(num_envs=1, episode_statistics=True, autoreset_mode="SameStep", **arguments)
-        env.reset()
+        env = started(make(num_envs=1, episode_statistics=True, autoreset_mode="SameStep", **arguments))
         total, info = 0, {}
         while "episode" not in info:
             *_, reward, terminated, truncated, info = env.step([0])
@@ -182,10 +177,8 @@ def test_statistics_count_a_reward_in_c_and_not_one_in_python(hooks):
 @pytest.mark.parametrize("id", ["Pong-v5", "Taxi-v4"])
 def test_save_and_load(hooks, id):
     # a state is the environment's: hooks or not
-    plain = cypool.make(id, num_envs=2, seed=1)
-    env = cypool.make(id, num_envs=2, seed=9, reward_hook=lambda batch: batch.reward + 1)
-    plain.reset()
-    env.reset()
+    plain = started(cypool.make(id, num_envs=2, seed=1))
+    env = started(cypool.make(id, num_envs=2, seed=9, reward_hook=lambda batch: batch.reward + 1))
     for _ in range(5):
         plain.step([1, 0])
     obs, info = env.load(plain.save())
@@ -195,8 +188,7 @@ def test_save_and_load(hooks, id):
 
 
 def test_save_and_load_with_hooks_in_c(hooks):
-    env = make(reward_hook=hooks["upright"], observation_hook=(hooks["two_of_four"], TWO))
-    env.reset()
+    env = started(make(reward_hook=hooks["upright"], observation_hook=(hooks["two_of_four"], TWO)))
     env.step([1] * 4)
     state, seen = env.save(), env.step([0] * 4)
     for pool in (env, make(reward_hook=hooks["upright"], observation_hook=(hooks["two_of_four"], TWO))):
@@ -228,8 +220,7 @@ def test_hook_of_ctypes_sees_the_step(hooks):
         calls.append((seen.env_id, seen.elapsed_step, seen.action is not None, not seen.out))
         seen.reward = obs[0] * 2
 
-    env = make(num_threads=2, reward_hook=reward)
-    env.reset()
+    env = started(make(num_threads=2, reward_hook=reward))
     obs, made, *_ = env.step([0, 1, 0, 1])
     assert (made == obs[:, 0].astype(np.float64) * 2).all()
     assert sorted(calls) == [(i, 1, True, True) for i in range(4)]
@@ -260,8 +251,7 @@ def test_out_holds_the_results_of_hooks(hooks):
     def twice(obs):
         return np.concatenate([obs, obs], axis=1)
 
-    env = make(observation_hook=(twice, Array((8,), np.float32)), reward_hook=lambda batch: batch.reward * 2)
-    env.reset()
+    env = started(make(observation_hook=(twice, Array((8,), np.float32)), reward_hook=lambda batch: batch.reward * 2))
     rollout = env.rollout_buffers(3)
     for t in range(3):
         obs, reward, terminated, truncated, info = env.step([1] * 4, out=rollout[t])
@@ -327,9 +317,8 @@ def test_debug_finds_rewards_of_a_hook_that_are_not_finite(value):
         return np.where(batch.env_id == 1, value, 0)
 
     for debug in (False, True):
-        with cypool.make("CartPole-v1", num_envs=3, reward_hook=hook, debug=debug) as env:
+        with started(cypool.make("CartPole-v1", num_envs=3, reward_hook=hook, debug=debug)) as env:
             # rows of a reset have no reward
-            env.reset()
             if debug:
                 with pytest.raises(ValueError, match=f"^reward_hook: expected finite numbers, got {value} for env 1$"):
                     env.step([0, 0, 0])
@@ -381,8 +370,7 @@ def test_errors_in_a_hook_are_the_callers(hooks):
             raise ZeroDivisionError("in the hook")
         return batch.reward
 
-    env = make(reward_hook=fails)
-    env.reset()
+    env = started(make(reward_hook=fails))
     with pytest.raises(ZeroDivisionError, match="in the hook"):
         env.step([0] * 4)
     # the pool is as after any step
@@ -412,19 +400,15 @@ def test_actions_that_are_dicts(walker, mode):
     assert got.tolist() == expected[:2].tolist() and seen[-1].env_id.tolist() == [1, 0]
 
 
-def calls_of(env, state):
-    """Calls that a pool takes one at a time."""
-    return [lambda: env.step([0] * 4), env.reset, lambda: env.send([0] * 4), env.recv, env.save, env.render, env.close,
-            lambda: env.load(state), lambda: env.copy(0, 1), lambda: env.rollout(2, policy=lambda obs: [1] * 4)]
-
-
 @pytest.mark.parametrize("num_threads", [0, 2])
 @pytest.mark.parametrize("where", ["reward_hook", "observation_hook", "policy"])
 def test_hooks_and_policies_that_call_their_own_pool(where, num_threads):
     refused = []
 
     def meddle(given, returned):
-        for call in calls_of(env, state):
+        for call in (lambda: env.step([0] * 4), env.reset, lambda: env.send([0] * 4), env.recv, env.save, env.render,
+                     env.close, lambda: env.load(state), lambda: env.copy(0, 1),
+                     lambda: env.rollout(2, policy=lambda obs: [1] * 4)):
             with pytest.raises(RuntimeError, match="another call is using the pool|close: another thread is using"):
                 call()
             refused.append(call)
@@ -442,8 +426,7 @@ def test_hooks_and_policies_that_call_their_own_pool(where, num_threads):
         return (obs[:, 2] > 0).astype(int)
 
     hooks = {"reward_hook": lambda batch: meddle(batch, batch.reward), "observation_hook": lambda obs: meddle(obs, obs)}
-    twin = make(num_threads=num_threads)
-    twin.reset()
+    twin = started(make(num_threads=num_threads))
     state = twin.save()
     env = make(num_threads=num_threads, render_mode="rgb_array", **{where: hooks[where]} if where in hooks else {})
     env.reset()

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from comparing import assert_same
+from raising import Raising
 from receiving import started
 
 import cypool
@@ -284,13 +285,6 @@ def test_clipped_actions_are_within_bounds_of_double_precision():
         assert actions.tolist() == [[0.1, -0.1]]
 
 
-class Raising:
-    """Raises whatever it is asked."""
-
-    def __getattr__(self, name):
-        raise ArithmeticError("on purpose")
-
-
 def test_bad_mlps():
     spec, box = cypool.make_spec("CartPole-v1"), cypool.make_spec("Pendulum-v1")
     weights, biases = layers(4, 8, 2)
@@ -513,8 +507,6 @@ def test_a_bad_action_fails_its_environment_alone(id, seen, options):
         obs = twin.step(np.minimum(actions, high))[0]
         assert rollout.next_obs[t][going].tobytes() == obs[going].tobytes()
         assert {i for i, step in failed.value.steps.items() if step <= t} == set(np.flatnonzero(~going))
-    for env in pools:
-        env.close()
 
 
 def philox(key, counter):
@@ -631,7 +623,6 @@ def test_agents_draw_for_themselves(walker):
     # each agent of each environment, in each step
     assert len({column.tobytes() for column in rollout.action.reshape(20, 30).T}) == 30
     assert len({step.tobytes() for step in rollout.action}) == 20
-    env.close()
 
 
 def test_update_and_the_numbers_that_follow():

@@ -4,6 +4,7 @@ import pickle
 import numpy as np
 import pytest
 from gymnasium.wrappers.vector import NormalizeObservation, NormalizeReward
+from receiving import started
 
 import cypool
 
@@ -66,9 +67,7 @@ def test_asynchronous_pools_see_the_same(mode):
 
 
 def test_last_observations_are_normalized():
-    env, twin = (make(autoreset_mode="SameStep", normalize_obs=normal) for normal in (True, False))
-    env.reset()
-    twin.reset()
+    env, twin = (started(make(autoreset_mode="SameStep", normalize_obs=normal)) for normal in (True, False))
     for _ in range(20):
         info, want = (each.step(np.zeros((NUM, 1)))[4] for each in (env, twin))
     statistics = env.normalization()["obs"]
@@ -99,8 +98,7 @@ def test_statistics_save_load_and_freeze():
 
 
 def test_resets_of_some_and_loads_count_no_rewards():
-    env = make(**BOTH)
-    env.reset()
+    env = started(make(**BOTH))
     for _ in range(5):
         env.step(np.ones((NUM, 1)))
     returns, count = env._returns.copy(), env.normalization()["reward"]["count"]
@@ -130,8 +128,7 @@ def test_bad_arguments():
             make(env_type="dm", **{name: True})
     with pytest.raises(ValueError, match="^normalize_obs: expected False for Blackjack-v1"):
         make("Blackjack-v1", normalize_obs=True)
-    env = make(**BOTH)
-    env.reset()
+    env = started(make(**BOTH))
     with pytest.raises(ValueError, match="^out: expected None"):
         env.step(np.zeros((NUM, 1)), out=())
     buffers = env.rollout_buffers(2)
@@ -154,11 +151,6 @@ def mlp_for(env):
         return cypool.MLP(env.env_spec, [rng.normal(size=(2, size))], [np.zeros(2)], output="categorical", seed=3)
     return cypool.MLP(env.env_spec, [rng.normal(size=(count, size))], [np.zeros(count)], output="gaussian",
                       log_std=np.zeros(count), seed=3)
-
-
-def same_statistics(env, twin):
-    for name, found in env.normalization().items():
-        assert found is None or all(np.array_equal(found[key], twin.normalization()[name][key]) for key in found)
 
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
@@ -203,7 +195,8 @@ def test_rollouts_equal_steps_with_statistics_that_are_held(id, how, given, mode
                 shown[ids] = now
                 if mode == "Disabled":
                     over[ids] = terminated | truncated
-        same_statistics(env, twin)
+        for name, found in env.normalization().items():
+            assert found is None or all(np.array_equal(found[key], twin.normalization()[name][key]) for key in found)
         assert np.array_equal(env._returns, twin._returns)
         assert rollout.last_obs.tobytes() == shown.tobytes()
     assert env.normalization()["obs" if "normalize_obs" in given else "reward"]["count"] > 100

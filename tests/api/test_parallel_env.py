@@ -8,9 +8,8 @@ import pytest
 
 import cypool
 
-with warnings.catch_warnings():
-    # it imports environments in a way that it calls old
-    warnings.simplefilter("ignore")
+# it imports environments in a way that it calls old
+with warnings.catch_warnings(action="ignore"):
     from pettingzoo.test import parallel_api_test, parallel_seed_test
 
 OPTIONS = [{}, {"leave": False}, {"turns": True}, {"parts": True, "kill": 0.5}, {"state": "own"}]

@@ -81,10 +81,8 @@ def test_the_picture_is_that_of_ale_py(task, id, rows, frame_skip):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_looking_changes_nothing(num_threads):
-    env, twin = (cypool.make("Breakout-v5", num_envs=3, num_threads=num_threads, seed=1, max_episode_steps=20)
+    env, twin = (started(cypool.make("Breakout-v5", num_envs=3, num_threads=num_threads, seed=1, max_episode_steps=20))
                  for _ in range(2))
-    env.reset()
-    twin.reset()
     kept = env.render()
     before = [picture.copy() for picture in kept]
     for t in range(50):
@@ -147,8 +145,7 @@ def test_texts_in_each_api(env_type):
 
 
 def test_texts_through_gymnasium(tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         env = gymnasium.make("cypool/FrozenLake-v1", render_mode="ansi")
     env.reset(seed=0)
     assert env.render() == "\n\x1b[41mS\x1b[0mFFF\nFHFH\nFFFH\nHFFG\n"

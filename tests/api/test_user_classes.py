@@ -12,6 +12,8 @@ from receiving import started
 from waiting import attempts, join
 
 import cypool
+from cypool.engine.engine import Pool
+from cypool.envs.classic_control.classic_control import CartPole
 from cypool.spec import OWN_INFO, Array, Discrete, EnvSpec
 
 pytestmark = pytest.mark.families("atari")
@@ -99,8 +101,6 @@ class NotAnEnv:
 
 
 def test_entry_points_that_are_no_environments(monkeypatch):
-    from cypool.envs.classic_control.classic_control import CartPole
-
     module = types.ModuleType("hostile_envs")
     module.NotAnEnv = NotAnEnv
     # a smaller observation than the compiled method writes
@@ -123,10 +123,8 @@ def test_specs_that_cannot_be():
 
 
 def test_an_array_refilled_in_place_is_not_used_again():
-    env = cypool.make("CartPole-v1", num_envs=2, seed=0)
-    twin = cypool.make("CartPole-v1", num_envs=2, seed=0)
-    env.reset()
-    twin.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=2, seed=0))
+    twin = started(cypool.make("CartPole-v1", num_envs=2, seed=0))
     for _ in range(30):
         batch = env.step([0, 1])
         assert batch[0].tobytes() == twin.step([0, 1])[0].tobytes()
@@ -211,8 +209,6 @@ print("ok")
 
 
 def test_half_made_and_closed_pools():
-    from cypool.engine.engine import Pool
-
     with pytest.raises(cypool.ClosedError):
         Pool.__new__(Pool).recv()
     with pytest.raises(cypool.ClosedError):

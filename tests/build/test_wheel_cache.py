@@ -61,27 +61,18 @@ def test_unchanged_sources_are_built_once_and_need_no_packages(build_tools, proj
         METADATA)
 
 
-def change_source(project, monkeypatch):
-    project.source.write_text("x = 2\n")
-
-
-def change_flags(project, monkeypatch):
-    monkeypatch.setenv("CXXFLAGS", "-O0")
-
-
-def change_families(project, monkeypatch):
-    monkeypatch.setenv("CYPOOL_WITHOUT", "a_family")
-
-
-def change_constraints(project, monkeypatch):
-    (project.root / "lowest.txt").write_text("numpy==2.0.0\n")
-    monkeypatch.setenv("PIP_BUILD_CONSTRAINT", str(project.root / "lowest.txt"))
-
-
-@pytest.mark.parametrize("change", [change_source, change_flags, change_families, change_constraints])
+@pytest.mark.parametrize("change", ["change_source", "change_flags", "change_families", "change_constraints"])
 def test_anything_else_is_another_wheel(project, monkeypatch, change):
     project.build()
-    change(project, monkeypatch)
+    if change == "change_source":
+        project.source.write_text("x = 2\n")
+    elif change == "change_flags":
+        monkeypatch.setenv("CXXFLAGS", "-O0")
+    elif change == "change_families":
+        monkeypatch.setenv("CYPOOL_WITHOUT", "a_family")
+    else:
+        (project.root / "lowest.txt").write_text("numpy==2.0.0\n")
+        monkeypatch.setenv("PIP_BUILD_CONSTRAINT", str(project.root / "lowest.txt"))
     assert project.build() == project.source.read_text() and project.builds == 2
     project.build()
     assert project.builds == 2

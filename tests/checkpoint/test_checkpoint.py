@@ -1,10 +1,12 @@
 """Checkpoints: a run that was interrupted continues bit for bit; bad files and other parts change nothing."""
 import copy
+import ctypes
 from pathlib import Path
 
 import numpy as np
 import pytest
 from checkpoint.runs import Run, TorchRun
+from receiving import started
 
 import cypool
 from cypool import checkpoint as module
@@ -188,8 +190,6 @@ def test_policies_do_not_draw_the_same_again(tmp_path):
 
 
 def test_state_of_a_policy_in_c_is_kept(tmp_path):
-    import ctypes
-
     function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(cypool.policies.Decision))(lambda decision: 0)
     one, two = (cypool.Policy(function, state=np.full((4, 2), value)) for value in (1.5, 0.0))
     cypool.save_checkpoint(tmp_path / "run", policy=one)
@@ -334,8 +334,7 @@ def test_module_that_does_not_fit_changes_nothing(tmp_path):
         network = nn.Sequential(*(nn.Linear(n, n) for n in sizes))
         return {"optimizer": optim.Adam(network.parameters()), "network": network}
 
-    env = cypool.make("CartPole-v1", num_envs=2, seed=0)
-    env.reset()
+    env = started(cypool.make("CartPole-v1", num_envs=2, seed=0))
     cypool.save_checkpoint(tmp_path / "run", env=env, **made(3, 4))
     env.step([0, 1])
     parts = made(3, 5)
@@ -542,8 +541,7 @@ def test_pool_in_flight_or_with_a_history_is_refused(run):
 
 def test_parts_that_cannot_be_saved_leave_the_old_file(run):
     fresh = cypool.make("CartPole-v1", num_envs=2)
-    hosted = cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=0)
-    hosted.reset()
+    hosted = started(cypool.make("gymnasium:CartPole-v1", num_envs=2, num_workers=0))
     for error, message, parts in [
             (TypeError, "what: expected a pool, a history, .* got <object", {"what": object()}),
             (TypeError, "what: expected a pool", {"what": [1, {"a": len}]}),

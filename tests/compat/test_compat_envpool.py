@@ -5,6 +5,7 @@ import dm_env
 import gymnasium
 import numpy as np
 import pytest
+from episode_returns import RecordEpisodeStatistics
 from pool_arguments import THREADS
 
 import cypool
@@ -220,29 +221,6 @@ def test_dm(id):
 
 def test_legacy_loop():
     """The loop of CleanRL's scripts for EnvPool 0.6, with their RecordEpisodeStatistics."""
-
-    class RecordEpisodeStatistics:
-        def __init__(self, env):
-            self.env = env
-            self.num_envs = getattr(env, "num_envs", 1)
-
-        def __getattr__(self, name):
-            return getattr(self.env, name)
-
-        def reset(self, **kwargs):
-            observations = self.env.reset(**kwargs)
-            self.returns = np.zeros(self.num_envs, np.float32)
-            self.lives = np.zeros(self.num_envs, np.int32)
-            return observations
-
-        def step(self, action):
-            observations, rewards, dones, infos = self.env.step(action)
-            self.returns += infos["reward"]
-            self.lives[:] = infos["lives"]
-            infos["r"] = self.returns.copy()
-            self.returns *= 1 - infos["terminated"]
-            return observations, rewards, dones, infos
-
     num_envs = 2
     envs = envpool.make("Breakout-v5", env_type="gym", num_envs=num_envs, episodic_life=True, reward_clip=True, seed=1,
                         max_episode_steps=100, legacy=True)

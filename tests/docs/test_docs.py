@@ -27,15 +27,9 @@ def large_packages_of(block):
     return [*found, "tensorboard"] if "tensorboard" in block else found
 
 
-def marks_of(page, block):
-    """Which tests an example belongs to."""
-    if large_packages_of(block):
-        return [pytest.mark.large_packages]
-    return [] if page.name in FIRST else [pytest.mark.slow]
-
-
 BLOCKS = [
-    pytest.param(block, id=f"{page.stem}-{k}", marks=marks_of(page, block))
+    pytest.param(block, id=f"{page.stem}-{k}", marks=pytest.mark.large_packages if large_packages_of(block) else
+                 () if page.name in FIRST else pytest.mark.slow)
     for page in PAGES
     for k, block in enumerate(re.findall(r"```python\n(import cypool\n.*?)```", page.read_text(), re.DOTALL))
 ]

@@ -17,16 +17,13 @@ def observations(monkeypatch):
     return __import__("observations")
 
 
-def newest_id_of(family, name):
+@pytest.mark.parametrize("family, name", TOLD, ids=[f"{family.name}-{name}" for family, name in TOLD])
+def test_a_table_has_a_row_for_each_number(observations, family, name):
     entries = [entry for entry in family.entries(("*",)) if entry.entry_point.endswith(f":{name}")]
     if not entries or not family.is_installed:
         pytest.skip(f"this build, or this machine, is without {name}")
-    return max(entries, key=lambda entry: (entry.id[-1], -len(entry.id))).id
-
-
-@pytest.mark.parametrize("family, name", TOLD, ids=[f"{family.name}-{name}" for family, name in TOLD])
-def test_a_table_has_a_row_for_each_number(observations, family, name):
-    id = newest_id_of(family, name)
+    # the newest
+    id = max(entries, key=lambda entry: (entry.id[-1], -len(entry.id))).id
     observed = cypool.make_spec(id).observation
     observed = observed["observation"] if isinstance(observed, dict) else observed
     rows = observations.rows_of(id, CASES[family.name].observations[name])

@@ -23,7 +23,6 @@ def tool(monkeypatch):
 
 @pytest.fixture
 def faults(tool, tmp_path):
-    """Returns the faults of a site of one page."""
     (tmp_path / "icon.svg").touch()
     (tmp_path / "a.webp").touch()
 

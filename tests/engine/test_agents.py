@@ -10,6 +10,7 @@ from receiving import started
 import cypool
 from cypool.compat import envpool
 from cypool.spec import Array, Discrete, EnvSpec, Group
+from cypool.wrappers.wrappers import Guarded
 
 pytestmark = pytest.mark.families("mpe2")
 GROUPS = {"red": 3, "blue": 2}
@@ -87,7 +88,6 @@ def of_groups(values):
 
 
 def check(i, row, obs, reward, terminated, truncated, info, leave=True):
-    """Compares row i of a batch with the model's."""
     for group in GROUPS:
         assert obs[group][i].tobytes() == row[group].tobytes(), group
         for name, values in row["columns"].items():
@@ -215,9 +215,8 @@ def test_states_have_who_is_alive(walker, mode, num_threads):
     rng = np.random.default_rng(4)
     options = {"num_envs": 3, "num_threads": num_threads, "autoreset_mode": mode, "kill": 0.4, "turns": True,
                "episode_statistics": True}
-    env = cypool.make("walker/Crowd-v0", seed=0, **options)
+    env = started(cypool.make("walker/Crowd-v0", seed=0, **options))
     other = cypool.make("walker/Crowd-v0", seed=9, **options)
-    env.reset()
     for _ in range(30):
         state = env.save()
         copied = pickle.loads(pickle.dumps(state))
@@ -251,10 +250,6 @@ def test_any_order_of_calls_gives_rows_of_the_models(walker, mode, num_threads, 
                       **options)
     models = [Crowd(i, **options) for i in range(count)]
     none = np.zeros(count), [False] * count, [False] * count
-
-    def shown(model):
-        """The row of an environment that is only observed."""
-        return model.row()
 
     obs, info = env.reset()
     for i, model in enumerate(models):
@@ -291,7 +286,7 @@ def test_any_order_of_calls_gives_rows_of_the_models(walker, mode, num_threads, 
             mask = rng.random(count) < 0.3
             obs, info = env.reset(options={"reset_mask": mask})
             for i, model in enumerate(models):
-                check(i, model.reset() if mask[i] else shown(model), obs, *none, info)
+                check(i, model.reset() if mask[i] else model.row(), obs, *none, info)
         elif what == "save":
             saved = env.save(ids), [copy.deepcopy(models[i]) for i in ids]
         elif what == "load" and saved is not None:
@@ -299,12 +294,11 @@ def test_any_order_of_calls_gives_rows_of_the_models(walker, mode, num_threads, 
             obs, info = env.load(saved[0], targets)
             for k, i in enumerate(targets):
                 models[i] = copy.deepcopy(saved[1][k])
-                check(k, shown(models[i]), obs, *none, info)
+                check(k, models[i].row(), obs, *none, info)
         elif what == "copy" and len(ids) > 1:
             env.copy(int(ids[0]), ids[1:])
             for i in ids[1:]:
                 models[i] = copy.deepcopy(models[ids[0]])
-    env.close()
 
 
 def test_damaged_states_are_refused(walker):
@@ -329,10 +323,9 @@ def test_damaged_states_are_refused(walker):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_environment_that_raises_ends_for_all_its_agents(walker, num_threads):
-    env = cypool.make("walker/Crowd-v0", num_envs=5, seed=0, num_threads=num_threads, raises=True,
-                      autoreset_mode="SameStep")
+    env = started(cypool.make("walker/Crowd-v0", num_envs=5, seed=0, num_threads=num_threads, raises=True,
+                              autoreset_mode="SameStep"))
     rng = np.random.default_rng(0)
-    env.reset()
     failures = 0
     for _ in range(200):
         try:
@@ -353,9 +346,7 @@ def test_environment_that_raises_ends_for_all_its_agents(walker, num_threads):
 def test_rollouts_are_steps(walker, mode):
     rng = np.random.default_rng(6)
     options = {"num_envs": 3, "seed": 0, "autoreset_mode": mode, "kill": 0.3, "num_threads": 2}
-    env, other = cypool.make("walker/Crowd-v0", **options), cypool.make("walker/Crowd-v0", **options)
-    env.reset()
-    other.reset()
+    env, other = (started(cypool.make("walker/Crowd-v0", **options)) for _ in range(2))
     each = [choose(rng, 3) for _ in range(20)]
     buffers = env.rollout({group: np.stack([actions[group] for actions in each]) for group in GROUPS})
     out = other.rollout_buffers(20)
@@ -602,8 +593,6 @@ def test_wrong_groups_are_refused():
 def test_an_environment_around_another_is_made_once(walker):
     from walker.agents import Crowd
 
-    from cypool.wrappers.wrappers import Guarded
-
     spec = cypool.make_spec("walker/Crowd-v0")
     first, second = Crowd(spec, 0), Crowd(spec, 0)
     outer = Guarded(spec, 0, first)
@@ -673,8 +662,7 @@ def test_random_calls_step_or_raise(walker):
 
 @pytest.mark.parametrize("policy", [None, lambda obs: np.zeros((2, 3), int)])
 def test_state_after_a_rollout_is_that_of_its_last_step(policy):
-    env, twin = (cypool.make("mpe2/simple_spread-v3", num_envs=2, seed=0) for _ in "12")
-    env.reset(), twin.reset()
+    env, twin = (started(cypool.make("mpe2/simple_spread-v3", num_envs=2, seed=0)) for _ in "12")
     for _ in range(4):
         twin.step(np.zeros((2, 3), int))
     env.rollout(np.zeros((4, 2, 3), int)) if policy is None else env.rollout(4, policy=policy)

@@ -152,8 +152,6 @@ def test_reset_mask_without_environments_resets_none(id, mode):
         assert again.tobytes() == obs.tobytes() and now["elapsed_step"].tolist() == [t] * 3
         obs = env.step([t % 2] * 3)[0]
         assert obs.tobytes() == twin.step([t % 2] * 3)[0].tobytes()
-    env.close()
-    twin.close()
 
 
 def test_bad_arguments_of_resets_are_named():

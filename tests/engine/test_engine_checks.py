@@ -147,9 +147,8 @@ def test_a_policy_of_a_rollout_is_made_again_meanwhile():
 @pytest.mark.parametrize("num_threads", [2, *slow(1, 5)])
 def test_a_rollout_leaves_shared_threads_to_other_pools(num_threads):
     with cypool.ThreadPool(num_threads) as threads:
-        long = cypool.make("Pong-v5", num_envs=4, thread_pool=threads, seed=0)
+        long = started(cypool.make("Pong-v5", num_envs=4, thread_pool=threads, seed=0))
         short = cypool.make("CartPole-v1", num_envs=8, batch_size=4, thread_pool=threads, seed=0)
-        long.reset()
         short.async_reset()
         short.recv()
         ended = threading.Event()
@@ -239,9 +238,7 @@ def test_dm_step_types_after_a_rollout():
         return np.array([env.step(np.ones(NUM, int)).step_type for _ in range(steps)])
 
     make = {"num_envs": NUM, "seed": 0, "max_episode_steps": 5}
-    env, other = cypool.make("CartPole-v1", "dm", **make), cypool.make("CartPole-v1", "dm", **make)
-    env.reset()
-    other.reset()
+    env, other = (started(cypool.make("CartPole-v1", "dm", **make)) for _ in range(2))
     env.rollout(np.ones((5, NUM), int))
     types(other, 5)
     assert np.array_equal(types(env, 12), types(other, 12))

@@ -16,8 +16,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning"),
 
 
 def counting(num_envs=2, **options):
-    env = started(cypool.make(counting_id(), **{"num_envs": num_envs, "num_threads": 1, **options}))
-    return env
+    return started(cypool.make(counting_id(), **{"num_envs": num_envs, "num_threads": 1, **options}))
 
 
 class Actions:

@@ -2,6 +2,7 @@
 import gc
 
 import numpy as np
+import psutil
 import pytest
 
 import cypool
@@ -100,10 +101,6 @@ def test_actions_are_copied_at_send():
 
 
 def test_pools_made_and_closed_leave_nothing_behind():
-    def resident():
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * 4096
-
     def churn(times):
         for _ in range(times):
             env = cypool.make("CartPole-v1", num_envs=64, batch_size=32, num_threads=2)
@@ -115,9 +112,9 @@ def test_pools_made_and_closed_leave_nothing_behind():
     growth = [np.inf]
     # a leak of one batch block or one environment's state each time would be several MB, each time
     while len(growth) < 4 and growth[-1] >= 2_000_000:
-        before = resident()
+        before = psutil.Process().memory_info().rss
         churn(500)
-        growth.append(resident() - before)
+        growth.append(psutil.Process().memory_info().rss - before)
     assert growth[-1] < 2_000_000
 
 

@@ -125,9 +125,7 @@ def test_observer_that_nobody_holds_is_notified_no_more():
 @pytest.mark.parametrize("options, error", [({"nope": 1}, ValueError), ([{"nope": 1}, None], ValueError)])
 @pytest.mark.parametrize("num_threads", [1, 2])
 def test_refused_reset_leaves_what_is_in_flight(options, error, num_threads):
-    env, twin = (cypool.make("CartPole-v1", num_envs=2, num_threads=num_threads, seed=0) for _ in "12")
-    for each in (env, twin):
-        each.reset()
+    env, twin = (started(cypool.make("CartPole-v1", num_envs=2, num_threads=num_threads, seed=0)) for _ in "12")
     env.send([0, 1])
     with pytest.raises(error):
         env.reset(options=options)

@@ -48,9 +48,8 @@ def test_a_subset_comes_back_in_the_order_of_its_ids(walker, num_threads):
 
 @pytest.mark.parametrize("num_threads", THREADS)
 def test_send_then_recv_is_step(num_threads):
-    one = cypool.make("CartPole-v1", num_envs=9, num_threads=num_threads, seed=5)
+    one = started(cypool.make("CartPole-v1", num_envs=9, num_threads=num_threads, seed=5))
     two = cypool.make("CartPole-v1", num_envs=9, num_threads=num_threads, seed=5)
-    one.reset()
     two.async_reset()
     two.recv()
     for _ in range(60):
@@ -82,9 +81,8 @@ def test_dict_observations_and_info(walker):
 
 @pytest.mark.parametrize("num_threads", [2, 7])
 def test_never_two_threads_in_one_env(trouble, num_threads):
-    env = cypool.make("walker/Trouble-v0", num_envs=8, num_threads=num_threads)
+    env = started(cypool.make("walker/Trouble-v0", num_envs=8, num_threads=num_threads))
     fast = cypool.make("walker/Trouble-v0", num_envs=8, num_threads=num_threads, batch_size=3)
-    env.reset()
     fast.async_reset()
     for _ in range(2000):
         env.step([0] * 8)

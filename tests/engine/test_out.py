@@ -1,5 +1,4 @@
 """`step(actions, out=...)`: batches that are written to the user's own arrays."""
-import collections.abc
 import gc
 import os
 import signal
@@ -12,6 +11,7 @@ from comparing import assert_same
 from engine.threads import start
 from markers import slow
 from pool_arguments import MODES, THREADS
+from raising import Raising
 from receiving import started
 from waiting import join, wait_until
 
@@ -47,13 +47,11 @@ def check_filled(batch, out):
                                           ("walker/Trouble-v0", 0)])
 @pytest.mark.parametrize("statistics", [True, *slow(False)])
 def test_equal_to_a_pool_without(walker, id, seed, mode, num_threads, statistics):
-    env, twin = (cypool.make(id, num_envs=NUM, num_threads=num_threads, seed=seed, autoreset_mode=mode,
-                             episode_statistics=statistics) for _ in "12")
+    env, twin = (started(cypool.make(id, num_envs=NUM, num_threads=num_threads, seed=seed, autoreset_mode=mode,
+                                     episode_statistics=statistics)) for _ in "12")
     random = np.random.default_rng(seed)
     # of Trouble's those that raise and wait are left out
     choices = [0, 6, 7] if "Trouble" in id else range(env.single_action_space.n)
-    env.reset()
-    twin.reset()
     ends = 0
     for t in range(150):
         ids = random.permutation(NUM)[:random.integers(1, NUM + 1)] if t % 3 == 0 else None
@@ -68,8 +66,7 @@ def test_equal_to_a_pool_without(walker, id, seed, mode, num_threads, statistics
             check_filled(got, out)
         # how long it took is another matter
         got[4].get("episode", {}).pop("t", None), want[4].get("episode", {}).pop("t", None)
-        for a, b in zip(got, want, strict=True):
-            assert_same(a, b)
+        assert_same(got, want)
         ended = got[2] | got[3]
         ends += ended.sum()
         if mode == "Disabled" and ended.any():
@@ -88,8 +85,7 @@ def test_images_in_out_equal_fresh_ones(num_threads, mode):
     for t in range(40):
         got, want = env.step([t % 4] * 4, out=buffers[t]), twin.step([t % 4] * 4)
         got[4].get("episode", {}).pop("t", None), want[4].get("episode", {}).pop("t", None)
-        for a, b in zip(got, want, strict=True):
-            assert_same(a, b)
+        assert_same(got, want)
         assert np.shares_memory(got[0], buffers.next_obs) and got[0].tobytes() == buffers.next_obs[t].tobytes()
         if mode == "Disabled" and got[3].any():
             assert_same(env.reset()[0], twin.reset()[0])
@@ -245,18 +241,6 @@ class Exporter:
 
     def __array__(self, dtype=None, copy=None):
         raise BufferError("not in this memory")
-
-
-class Raising(collections.abc.Mapping):
-    """Raises whatever it is asked."""
-
-    def __getattr__(self, name):
-        raise ArithmeticError("on purpose")
-
-    def __iter__(self):
-        raise ArithmeticError("on purpose")
-
-    __len__ = __getitem__ = __iter__
 
 
 class Lying(list):

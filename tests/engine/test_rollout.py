@@ -319,16 +319,11 @@ def test_bad_input_of_search():
     with pytest.raises(ValueError, match="state: expected the state of one environment, got 7"):
         planner.search(env.save(), actions)
     with pytest.raises(ValueError, match="state: expected a state of CartPole-v1"):
-        planner.search(cypool_state("Acrobot-v1"), actions)
+        planner.search(started(cypool.make("Acrobot-v1")).save(), actions)
     for bad in (np.zeros(5, int), np.zeros((0, 4), int), np.zeros((5, 0), int), np.zeros((5, 4, 1), int), 3):
         with pytest.raises((TypeError, ValueError), match="actions: expected"):
             planner.search(env.save([0]), bad)
     assert planner.search(env.save([0]), actions).length.tolist() == [4] * 5
-
-
-def cypool_state(id):
-    env = started(cypool.make(id))
-    return env.save()
 
 
 def test_rollout_calls_few_functions():

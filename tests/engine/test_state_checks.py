@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from engine.threads import start
 from receiving import started
+from state_edits import with_own
 from waiting import join
 
 import cypool
@@ -22,11 +23,6 @@ NAN, INF = float("nan"), float("inf")
 PREFIX = len(MAGIC) + 32 + 8
 
 
-def edited(state, own):
-    """The state of one environment with another part of the environment's own."""
-    return State([0], [{**state.rows[0], "own": own}])
-
-
 def put(own, k, value):
     return (*own[:k], value, *own[k + 1:])
 
@@ -34,7 +30,7 @@ def put(own, k, value):
 def refused(env, state, own):
     """The environment does not take it, and is there all the same: to be saved, drawn, loaded, stepped."""
     with pytest.raises(ValueError, match="^state: expected rows returned by save.* that env 0 cannot load: .*Error: "):
-        env.load(edited(state, own))
+        env.load(with_own(state, own))
     env.save()
     if env.render_mode is not None:
         env.render()
@@ -76,7 +72,7 @@ def test_numbers_out_of_range(id, options, bad):
 def test_a_ball_in_the_last_row_falls_no_further():
     env = started(cypool.make("Catch-v0", seed=0))
     state = env.save()
-    env.load(edited(state, put(state.rows[0]["own"], 0, 9)))
+    env.load(with_own(state, put(state.rows[0]["own"], 0, 9)))
     obs, _, terminated, _, _ = env.step([1])
     assert terminated[0] and obs[0, 9].sum() > 0 == obs[0, :9].sum()
 
@@ -111,7 +107,7 @@ def test_damaged_atari_states(id):
         # most of it are screens
         changed[random.integers(own[1] // 4)] ^= 1 << random.integers(8)
         try:
-            env.load(edited(state, put(own, 0, zlib.compress(changed, 1))))
+            env.load(with_own(state, put(own, 0, zlib.compress(changed, 1))))
             results.append("taken")
         except ValueError as error:
             results.append(str(error))
@@ -139,7 +135,7 @@ def test_numbers_that_ale_would_trust():
                          (counters, 2048), (counters, 2**32 - 1), (action, 40), (action, 2**31), (action + 4, 0),
                          (0, 2**31), (4, 2**31)):
         refused(env, state, with_number(place, value))
-    env.load(edited(state, with_number(counters, 2047)))
+    env.load(with_own(state, with_number(counters, 2047)))
     # the mode would be an endless error of each reset
     assert unpacked[20:24] == bytes(4)
     refused(env, state, with_number(20, 77))
@@ -177,7 +173,7 @@ def test_indices_of_mujoco():
         changed = bytearray(unpacked)
         changed[place:place + 4] = (10**8).to_bytes(4, "little")
         with pytest.raises(ValueError, match=f"state: ({name}|moment_rowadr): expected"):
-            env.load(edited(state, put(own, 0, zlib.compress(changed))))
+            env.load(with_own(state, put(own, 0, zlib.compress(changed))))
     for k, values in ((0, [b"", packed[:-1], packed + b"1", unpacked, zlib.compress(unpacked + b"1"), "x"]),
                       (1, [NAN, "x"]), (2, [awake[:3], (10**6, 1, 1, 1), (-1, *awake[1:]), None]), (3, [2, -1, 0.5]),
                       (4, [info[:-1], (*info, 1.0), None, ("x",) * len(info)]),
@@ -196,7 +192,7 @@ def test_integers_of_a_model_are_in_no_state():
         *before, contents = own[4]
         assert len(contents) > 1000
         sevens = np.full(len(contents) // 8 + 1, 7.0).tobytes()[:len(contents)]
-        env.load(edited(state, put(own, 4, (*before, sevens))))
+        env.load(with_own(state, put(own, 4, (*before, sevens))))
         for _ in range(3):
             # a robot like this may well fail
             with suppress(cypool.EnvError):
@@ -248,10 +244,10 @@ def test_streams_of_dm_control():
     key, pos, *others = state.rows[0]["own"][4]
     for bad, at, message in BAD_KEYS:
         with pytest.raises(ValueError, match=f"^state: .* env 0 cannot load: ValueError: random: {message}"):
-            env.load(edited(state, put(state.rows[0]["own"], 4, (bad, at, *others))))
+            env.load(with_own(state, put(state.rows[0]["own"], 4, (bad, at, *others))))
     for bad in ("x", None, key[:-1]):
         with pytest.raises(ValueError, match="ValueError: random: expected the key of an MT19937, got"):
-            env.load(edited(state, put(state.rows[0]["own"], 4, (bad, pos, *others))))
+            env.load(with_own(state, put(state.rows[0]["own"], 4, (bad, pos, *others))))
 
 
 def test_streams_of_atari():
@@ -269,7 +265,7 @@ def test_streams_of_atari():
                          ([b"x"], "expected the state of an MT19937, got b'x'"),
                          ([], "expected the state of an MT19937, got b''")):
         with pytest.raises(ValueError, match=f"^state: .* env 0 cannot load: ValueError: noops: {message}"):
-            env.load(edited(state, put(own, 2, b" ".join(bad))))
+            env.load(with_own(state, put(own, 2, b" ".join(bad))))
     refused(env, state, put(own, 2, own[2] + b" "))
     # one that ALE's emulator draws from, with as many characters
     unpacked = zlib.decompress(own[0])

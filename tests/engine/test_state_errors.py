@@ -156,8 +156,7 @@ def test_tampered_rows_are_refused(id, num_threads, batch_size):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 def test_save_load_and_render_that_raise_cost_one_episode(trouble, monkeypatch, num_threads, mode):
-    env = make("walker/Trouble-v0", mode, num_threads, num_envs=3)
-    env.reset()
+    env = started(make("walker/Trouble-v0", mode, num_threads, num_envs=3))
     env.step([0] * 3)
     state = env.save()
     for name, call, kind in (("save", env.save, LookupError), ("render", env.render, ArithmeticError),
@@ -195,8 +194,7 @@ def test_save_load_and_render_without_a_method_are_refused(walker):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 def test_a_state_of_one_that_has_raised(trouble, num_threads, mode):
-    env = make("walker/Trouble-v0", mode, num_threads, num_envs=3)
-    env.reset()
+    env = started(make("walker/Trouble-v0", mode, num_threads, num_envs=3))
     env.step([0] * 3)
     for action in (trouble.RAISE_STEP, trouble.CPP_THROW):
         with pytest.raises(cypool.EnvError):
@@ -226,8 +224,7 @@ def test_a_state_of_one_that_has_raised(trouble, num_threads, mode):
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 def test_a_state_between_an_end_and_a_reset_that_fails(trouble, num_threads):
-    env = make("walker/Trouble-v0", "NextStep", num_threads, num_envs=2)
-    env.reset()
+    env = started(make("walker/Trouble-v0", "NextStep", num_threads, num_envs=2))
     env.step([0, trouble.FAIL_NEXT_RESET])
     state = env.save()
     for _ in range(2):

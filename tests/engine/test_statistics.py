@@ -1,4 +1,6 @@
 """`episode_statistics=True` reports the values of Gymnasium's RecordEpisodeStatistics."""
+import pickle
+
 import gymnasium
 import numpy as np
 import pytest
@@ -7,15 +9,10 @@ from pool_arguments import THREADS
 from receiving import started
 
 import cypool
+import cypool.compat.envpool as envpool
 
 pytestmark = pytest.mark.families("atari")
 NUM = 7
-
-
-def pair(id, mode, num_threads, seed, **kwargs):
-    kwargs = dict(num_envs=NUM, num_threads=num_threads, seed=seed, autoreset_mode=mode, **kwargs)
-    return (cypool.make(id, episode_statistics=True, **kwargs),
-            RecordEpisodeStatistics(cypool.make(id, **kwargs)))
 
 
 def check_infos(got, want):
@@ -43,7 +40,10 @@ def check_times(info):
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 @pytest.mark.parametrize(("id", "seed"), [("CartPole-v1", 0), ("CartPole-v1", 3), ("walker/Walk-v0", 1)])
 def test_equal_to_gymnasiums_wrapper(walker, id, seed, mode, num_threads):
-    env, reference = pair(id, mode, num_threads, seed, max_episode_steps=15)
+    options = {"num_envs": NUM, "num_threads": num_threads, "seed": seed, "autoreset_mode": mode,
+               "max_episode_steps": 15}
+    env = cypool.make(id, episode_statistics=True, **options)
+    reference = RecordEpisodeStatistics(cypool.make(id, **options))
     random = np.random.default_rng(seed)
     choices = env.single_action_space.n
     check_infos(env.reset()[1], reference.reset()[1])
@@ -228,8 +228,6 @@ def test_statistics_that_cannot_be_are_refused():
 
 
 def test_not_where_nobody_asked_for_them():
-    import cypool.compat.envpool as envpool
-
     for env in (cypool.make("CartPole-v1", num_envs=8, autoreset_mode="SameStep"),
                 cypool.make("CartPole-v1", "gym", num_envs=8), envpool.make_gymnasium("CartPole-v1", num_envs=8)):
         env.reset()
@@ -239,8 +237,6 @@ def test_not_where_nobody_asked_for_them():
 
 
 def test_a_copy_has_them_too():
-    import pickle
-
     env = pickle.loads(pickle.dumps(cypool.make("CartPole-v1", num_envs=8, episode_statistics=True)))
     env.reset()
     assert any("episode" in env.step([1] * 8)[4] for _ in range(50))

@@ -227,16 +227,20 @@ def test_threads_end_in_either_order_of_del(order):
     await_tasks(before)
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_garbage_is_not_taken_apart_under_a_thread_at_work(run_forked, shared):
-    done = run_forked(f"""
-import gc, os, threading, cypool, walker
+THREADS_BEFORE = """
+import gc, os, sys, threading, time, weakref, cypool, walker
 from walker import trouble
 # the thread sanitizer starts a thread of its own with the first one
 first = threading.Thread()
 first.start()
 first.join()
 before = set(os.listdir("/proc/self/task"))
+"""
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_garbage_is_not_taken_apart_under_a_thread_at_work(run_forked, shared):
+    done = run_forked(f"""{THREADS_BEFORE}
 gc.disable()
 for turn in range(20):
     kwargs = dict(thread_pool=cypool.ThreadPool(3)) if {shared} else dict(num_threads=3)
@@ -258,16 +262,8 @@ print("ok")
 @pytest.mark.parametrize("num_threads", [2, 5, *slow(1)])
 @pytest.mark.parametrize("shared", ["False", "True", *slow("'garbage too'")])
 def test_garbage_found_by_a_thread_whose_env_raises(run_forked, num_threads, shared):
-    done = run_forked(f"""
-import gc, os, sys, threading, time, weakref, cypool, walker
-from walker import trouble
-
+    done = run_forked(f"""{THREADS_BEFORE}
 N, SHARED = {num_threads}, {shared}
-# the thread sanitizer starts a thread of its own with the first one
-first = threading.Thread()
-first.start()
-first.join()
-before = set(os.listdir("/proc/self/task"))
 collected = threading.Lock()
 where = []
 

@@ -30,7 +30,6 @@ def at_once(*calls):
 
 
 def tasks():
-    """The threads of this process."""
     return set(os.listdir("/proc/self/task"))
 
 

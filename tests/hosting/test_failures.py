@@ -9,14 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
-from hosting.environments import (
-    GO,
-    RAISE,
-    RAISE_NEXT_RESET,
-    TELL_NONSENSE,
-    Bare,
-    Trouble,
-)
+from hosting.environments import GO, RAISE, RAISE_NEXT_RESET, TELL_NONSENSE, Bare, Trouble
 from hosting.hosts import HERE, HOSTS, PROCESS, THREADS, of_hosts, receive
 from markers import slow
 from receiving import started

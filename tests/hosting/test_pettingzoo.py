@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import warnings
+from types import SimpleNamespace
 
 import gymnasium
 import numpy as np
@@ -19,9 +20,8 @@ import cypool
 from cypool.api.pettingzoo import ParallelEnv as Ours
 from cypool.hosting.spaces import attribute_of
 
-with warnings.catch_warnings():
-    # it imports environments in a way that it calls old
-    warnings.simplefilter("ignore")
+# it imports environments in a way that it calls old
+with warnings.catch_warnings(action="ignore"):
     from pettingzoo.test import parallel_api_test
 
 pytestmark = [pytest.mark.filterwarnings("ignore:The old environment creation"),
@@ -318,8 +318,6 @@ def test_loaded_state_continues_equally():
 
 
 def test_unknown_options_are_refused(monkeypatch):
-    from types import SimpleNamespace
-
     from cypool.hosting import pettingzoo
 
     monkeypatch.setattr(pettingzoo, "module_of", lambda name: SimpleNamespace(parallel_env=lambda max_cycles=1: None))

@@ -8,15 +8,8 @@ import numpy as np
 import pytest
 from comparing import assert_same
 from gymnasium import spaces
-from hosting.environments import (
-    GO,
-    TELL_NONSENSE,
-    Trouble,
-)
-from hosting.hosts import (
-    THREADS,
-    of_hosts,
-)
+from hosting.environments import GO, TELL_NONSENSE, Trouble
+from hosting.hosts import THREADS, of_hosts
 from receiving import started
 
 import cypool

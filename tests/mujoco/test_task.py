@@ -5,6 +5,7 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
+from receiving import started
 
 import cypool
 
@@ -150,8 +151,7 @@ def test_task_equals_gymnasium_environments_of_the_same_rules(mode, num_threads)
 def test_task_rows_do_not_depend_on_the_number_of_environments():
     rows = []
     for num_envs in (3, 8):
-        with cypool.make(Pole, num_envs=num_envs, seed=5) as env:
-            env.reset()
+        with started(cypool.make(Pole, num_envs=num_envs, seed=5)) as env:
             rows.append([env.step(action[:num_envs])[0][:3] for action in actions(40, 8)])
     assert np.array_equal(*rows)
 
@@ -204,8 +204,7 @@ def test_task_states_are_saved_loaded_and_copied():
     lambda own: (own[0], 1), lambda own: own[0], lambda own: None,
     lambda own: ({**own[0], "task.0": "x" * 8}, own[1])])
 def test_task_state_with_wrong_parts_is_refused(edit):
-    with cypool.make(Pole, num_envs=2, seed=1) as env:
-        env.reset()
+    with started(cypool.make(Pole, num_envs=2, seed=1)) as env:
         state = env.save()
         state.rows[1]["own"] = edit(state.rows[1]["own"])
         with pytest.raises(ValueError, match="state: expected rows returned by save"):
@@ -243,8 +242,7 @@ def test_task_may_keep_the_actions():
             self.kept = (*self.kept, action)
             return 0
 
-    with cypool.make(Keeping, num_envs=3) as env:
-        env.reset()
+    with started(cypool.make(Keeping, num_envs=3)) as env:
         for action in actions(4, 3):
             env.step(action)
         assert np.array_equal(env.task.kept, actions(4, 3))
@@ -318,8 +316,7 @@ def test_task_arguments_that_do_not_fit_are_sentences():
                                ({"debug": True}, "debug"), ({"unknown": 1}, "unknown"), ({"seed": -1}, "seed")):
         with pytest.raises((TypeError, ValueError), match=message):
             cypool.make(Pole, num_envs=4, **arguments)
-    with cypool.make(Pole, num_envs=4) as env:
-        env.reset()
+    with started(cypool.make(Pole, num_envs=4)) as env:
         with pytest.raises(ValueError, match="env_id: expected all 4 environments"):
             env.step(np.zeros((2, 1), np.float32), env_id=[0, 1])
         with pytest.raises(ValueError, match="tasks have no other options"):
@@ -415,8 +412,7 @@ def test_task_history_goes_back_to_any_step(mode, tmp_path):
             if mode == "Disabled" and ended.any():
                 env.reset(options={"reset_mask": ended})
 
-    with cypool.make(Pole, num_envs=4, seed=1, autoreset_mode=mode) as env:
-        env.reset()
+    with started(cypool.make(Pole, num_envs=4, seed=1, autoreset_mode=mode)) as env:
         rows = {}
         with cypool.history(env, every=7) as history:
             run(env, 0, rows)

@@ -89,7 +89,6 @@ def test_visits_equal_those_of_plain_python(id, num_players, more, leaves, noisy
         assert tree.visits(env.env_spec.action.n).tolist() == result.visits[k].tolist()
         assert tree.action() == result.action[k]
         assert tree.root.total / tree.root.visits == result.value[k]
-    env.close()
 
 
 @pytest.mark.parametrize("id", [CONNECT_FOUR, "board/othello-v0", "CartPole-v1", "MiniGrid-DoorKey-5x5-v0"])

@@ -7,18 +7,28 @@ import shutil
 import signal
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
+import numpy as np
 import pytest
 from drawing import missing
 from tools.terminals import said_at_terminal
 from waiting import LIMIT, wait_until
 
-from cypool.tools.cli import main
+import cypool
+import cypool.testing
+from cypool.envs import FAMILIES
+from cypool.registration.registry import Entry, known_entries
+from cypool.tools import tuning
+from cypool.tools.cli import doctor, main
 from cypool.tools.cli.app import completions
 from cypool.tools.cli.doctor import EXAMINATIONS, requirements
 from cypool.tools.cli.info import arguments_of, options_with_meanings, unwrapped
+from cypool.tools.cli.list_envs import by_family
+from cypool.tools.keyboard import action_of_keys
 from cypool.tools.terminal import area_mean
+from cypool.tools.tuning import Measured, Setting, in_order
 
 pytestmark = pytest.mark.families("atari", "mujoco")
 CARTPOLE = "cypool.envs.classic_control.classic_control:CartPole"
@@ -44,8 +54,6 @@ def test_every_verb_has_examples(verb, capsys):
 
 
 def test_version(capsys):
-    import cypool
-
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"cypool {cypool.__version__}\n"
 
@@ -189,8 +197,6 @@ def test_check_that_compares_nothing_is_no_success(capsys):
 
 
 def test_check_reports_a_difference(capsys, monkeypatch):
-    import cypool.testing
-
     def differ(id, **_):
         raise cypool.testing.ParityError(id, 0, 3, 1, "reward", 1.0, 2.0)
 
@@ -214,8 +220,6 @@ def test_doctor(capsys):
     ("4.0.0", "warning", "MuJoCo environments: mujoco 4.0.0 incorrectly factorizes"),
 ])
 def test_doctor_says_which_mujoco_there_is(monkeypatch, tmp_path, version, status, found):
-    from cypool.tools.cli import doctor
-
     (tmp_path / f"libmujoco.so.{version}").touch()
     monkeypatch.setattr(doctor, "find_spec", lambda name: name)
     monkeypatch.setattr("cypool.envs.shared.packages.mujoco_version.folder_of", lambda name: str(tmp_path))
@@ -390,8 +394,6 @@ def test_list_in_a_terminal_is_a_table_for_each_family(tmp_path):
 
 
 def test_list_without_a_pattern_in_a_terminal_shows_the_families(tmp_path):
-    from cypool.envs import FAMILIES
-
     said = said_at_terminal(["-m", "cypool", "list"], cwd=tmp_path, COLUMNS="100", NO_COLOR="1").decode()
     listed = {line.split()[0]: int(line.split()[1]) for line in said.splitlines() if re.match(r"[a-z]\w+ +\d", line)}
     assert listed == {family.name: len(family.entries(("*",))) for family in FAMILIES if family.is_built}
@@ -399,9 +401,6 @@ def test_list_without_a_pattern_in_a_terminal_shows_the_families(tmp_path):
 
 
 def test_environments_of_a_package_are_a_group():
-    from cypool.registration.registry import Entry
-    from cypool.tools.cli.list_envs import by_family
-
     entries = [Entry("my_env/A-v0", "my_env.own:A", None, {}, None), Entry("CartPole-v1", CARTPOLE, None, {}, None)]
     assert [(name, title, [each.id for each in members]) for name, title, _, members in by_family(entries)] == [
         ("classic_control", "Classic control", ["CartPole-v1"]), ("", "my_env", ["my_env/A-v0"])]
@@ -441,8 +440,6 @@ def test_arguments_of_a_docstring():
 
 
 def test_smaller_pictures():
-    import numpy as np
-
     picture = np.arange(4 * 6 * 3).reshape(4, 6, 3)
     assert area_mean(picture, 2, 3)[0, 0].tolist() == picture[:2, :2].mean((0, 1)).round().tolist()
     assert area_mean(picture, 8, 12).shape == (8, 12, 3)
@@ -455,8 +452,6 @@ def test_smaller_pictures():
     pytest.param("board/connect_four-v0", "view=single", ["--for", "learner-ms", "0.1"], None,
                  marks=pytest.mark.families("board"))])
 def test_tune(id, option, words, asynchronous, capsys, monkeypatch):
-    from cypool.tools import tuning
-
     for name in ("WARM_UP", "FIRST"):
         monkeypatch.setattr(tuning, name, 0.001)
     assert main(["tune", id, "--max-envs", "4", "-o", option, "--json", *words]) == 0
@@ -471,8 +466,6 @@ def test_tune(id, option, words, asynchronous, capsys, monkeypatch):
 
 
 def test_tune_chooses_the_smallest_that_is_nearly_the_fastest():
-    from cypool.tools.tuning import Measured, Setting, in_order
-
     few, some, many, lucky = (Measured(Setting(n, n, 1), speed, samples)
                               for n, speed, samples in ((8, 90.0, 5), (16, 96.0, 5), (32, 100.0, 5), (1, 200.0, 1)))
     assert in_order([few, some, many, lucky]) == [some, many, few, lucky]
@@ -608,19 +601,12 @@ def test_play_without_pygame(capsys, monkeypatch):
     ("Pendulum-v1", {"right"}, [2.0]), ("Pendulum-v1", set(), [0.0]), ("Ant-v5", {"left", "up"}, [-1.0, 1.0] + [0] * 6),
 ])
 def test_keys_choose_actions(id, held, action):
-    import cypool
-    from cypool.registration.registry import known_entries
-    from cypool.tools.keyboard import action_of_keys
-
     entry_point = next(entry.entry_point for entry in known_entries() if entry.id == id)
     chosen = action_of_keys(cypool.make_spec(id), entry_point)[0](held)
     assert (chosen.tolist() if hasattr(chosen, "tolist") else chosen) == action
 
 
 def test_ray_alone_is_no_rllib(monkeypatch):
-    from importlib import metadata
-
-    from cypool.tools.cli import doctor
 
     known = {"ray": "2.60.0", "lz4": "4.0"}
 

@@ -5,6 +5,7 @@ import pty
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -283,8 +284,6 @@ def test_the_cpu_counts_where_flags_name_it(monkeypatch, tmp_path):
 
 
 def test_threads_that_compile_the_same_get_one_module(monkeypatch):
-    from concurrent.futures import ThreadPoolExecutor
-
     made, make = [], compile_module._make
 
     def counted(path, text, name, target):

@@ -80,7 +80,6 @@ def runs(arguments):
 
 
 def run_of(kind, task, num_steps, options):
-    """Returns a run of `check_parity`."""
     seed = 1000 * (1 + roms.TASKS.index(task))
     if kind in ("envpool", "ale", "gymnasium"):
         id, options = f"{roms.title(task)}-v5", {"preset": kind, **options}

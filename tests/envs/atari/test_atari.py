@@ -1,7 +1,5 @@
 """The Atari games, against plain ale_py and cv2, and against Gymnasium's AtariPreprocessing: all equal."""
 
-import os
-import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +16,7 @@ from ale_py.vector_env import AtariVectorEnv
 from family_tests import refuses
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 from markers import EXHAUSTIVE, exhaustive, often_slow, slow
+from receiving import started
 from waiting import attempts
 
 import cypool
@@ -215,7 +214,6 @@ def assert_follows_reference(task, options, steps, seed=7, num_envs=2, reset_at=
             rows = [reference.step(action) for reference, action in zip(references, actions, strict=True)]
         want = {key: np.stack([row[key] for row in rows]) for key in rows[0]}
         assert_equal(got, want | {"info env_id": np.arange(num_envs)}, f"at step {k}")
-    pool.close()
     return sum((reference.counts for reference in references), Counter())
 
 
@@ -255,8 +253,6 @@ def test_whole_episodes_are_those_of_gymnasium(task, sticky):
         want = (env.reset()[0], 0.0, False, False) if row["terminated"] else env.step(action)[:4]
         row = reference.step(action)
         got = columns(pool.step([action]))
-    env.close()
-    pool.close()
 
 
 def test_colour_with_channels_last_is_that_of_gymnasium_and_ale():
@@ -277,9 +273,6 @@ def test_colour_with_channels_last_is_that_of_gymnasium_and_ale():
         ales = ale.step(np.array([action]))[0]
         # its stack begins with black frames
         assert k < 3 or np.array_equal(got, ales)
-    env.close()
-    ale.close()
-    pool.close()
 
 
 # episodes as EnvPool defines them
@@ -429,8 +422,6 @@ def test_continuous_actions_are_those_of_ales_vector_env():
         for theirs_, ours_ in zip(want[1:4], got[1:4], strict=True):
             assert np.array_equal(ours_, theirs_)
     assert num_ended > 3
-    theirs.close()
-    ours.close()
 
 
 def joystick(rng, threshold, shape=()):
@@ -471,8 +462,6 @@ def assert_follows_gymnasium(env, id, steps, **options):
             want = env.step(action)
         got = pool.step(action[None] if action.shape else [action])
     assert "Breakout" not in id or num_ended > 1 or options.get("continuous")
-    env.close()
-    pool.close()
 
 
 @pytest.mark.parametrize("options", [
@@ -488,16 +477,13 @@ def test_states_and_threads_of_the_other_observations(options, num_threads):
     alone.close()
     pool = cypool.make("Breakout-v5", num_threads=num_threads, seed=3, **options)
     assert_equal(history(pool, actions[:40]), {key: rows[:41] for key, rows in want.items()})
-    other = cypool.make("Breakout-v5", num_threads=num_threads, seed=4, **options)
-    other.reset()
+    other = started(cypool.make("Breakout-v5", num_threads=num_threads, seed=4, **options))
     got = columns(after_reset(other.load(pool.save())))
     for key in got:
         if key.startswith("info") or key == "obs":
             assert np.array_equal(got[key], want[key][40]), key
     for k in range(40, 80):
         assert_equal(columns(other.step(actions[k])), {key: rows[k + 1] for key, rows in want.items()}, f"at {k}")
-    pool.close()
-    other.close()
 
 
 def test_a_saved_state_keeps_mode_and_difficulty():
@@ -509,8 +495,6 @@ def test_a_saved_state_keeps_mode_and_difficulty():
     other.load(pool.save())
     for action in actions:
         assert_equal(columns(other.step(action)), columns(pool.step(action)))
-    pool.close()
-    other.close()
 
 
 def test_reset_after_a_lost_life_starts_a_new_game():
@@ -525,7 +509,6 @@ def test_reset_after_a_lost_life_starts_a_new_game():
         assert info["lives"][0] == lives - 1 and info["terminated"][0] == 0
         _, info = pool.reset()
         assert info["lives"][0] == lives and info["elapsed_step"][0] == 0
-    pool.close()
 
 
 def test_game_that_ends_during_noops_starts_anew():
@@ -553,7 +536,6 @@ def test_noop_draws_are_those_of_envpool():
     assert len(set(frames)) == 30
     pool = cypool.make("Enduro-v5", num_envs=8, seed=0)
     obs, _ = pool.reset()
-    pool.close()
     assert [frames.index(stack[3].tobytes()) for stack in obs] == draws
 
 
@@ -583,7 +565,6 @@ def test_every_game_runs(task):
         assert np.isfinite(reward[0])
     # by now there is something to see
     assert len(np.unique(obs)) > 1
-    pool.close()
 
 
 @pytest.mark.parametrize("task", often_slow(ALL_TASKS, 24, ("montezuma_revenge", "pitfall2", "tutankham")))
@@ -608,7 +589,6 @@ def test_every_game_begins_and_goes_on_from_a_state_the_same(task):
         got, row = columns(pool.step([action] * 3)), reference.step(action)
         for key in row:
             assert all(np.array_equal(got[key][i], row[key]) for i in range(3)), key
-    pool.close()
 
 
 @pytest.mark.parametrize(("tasks", "batch_size", "num_threads"), [
@@ -634,7 +614,6 @@ def test_a_pool_of_many_games(tasks, batch_size, num_threads):
         going_on = ids[num_rows[ids] < num_steps]
         if going_on.size:
             pool.send(actions[num_rows[going_on], going_on], going_on)
-    pool.close()
 
 
 def test_lists_of_games():
@@ -668,7 +647,6 @@ def breakout():
     actions = episode_actions(4, (200, 5))
     pool = cypool.make("Breakout-v5", num_threads=0, **STICKY_BREAKOUT)
     rows = history(pool, actions)
-    pool.close()
     assert rows["terminated"].sum(axis=0).min() > 2
     return SimpleNamespace(actions=actions, rows=rows)
 
@@ -677,7 +655,6 @@ def breakout():
 def test_threads_change_nothing(breakout, num_threads):
     pool = cypool.make("Breakout-v5", num_threads=num_threads, **STICKY_BREAKOUT)
     assert_equal(history(pool, breakout.actions), breakout.rows)
-    pool.close()
 
 
 @pytest.mark.parametrize(("batch_size", "num_threads"), [(1, 0), (1, 7), (3, 1), (3, 2)])
@@ -695,7 +672,6 @@ def test_asynchronous_episodes_are_the_synchronous_ones(breakout, batch_size, nu
             pool.send(breakout.actions[num_rows[going_on], going_on], going_on)
         num_rows[ids] += 1
     assert (num_rows == num_steps + 1).all()
-    pool.close()
 
 
 def test_a_seed_gives_the_same_episodes_on_a_new_and_on_a_used_pool(breakout):
@@ -706,14 +682,12 @@ def test_a_seed_gives_the_same_episodes_on_a_new_and_on_a_used_pool(breakout):
     assert_equal(again, breakout.rows)
     assert_equal(history(pool, breakout.actions, seed=[11, 12, 13, 14, 15]), breakout.rows)
     assert_equal(history(pool, breakout.actions[:50], seed=5), other)
-    pool.close()
 
 
 def test_seeds_differ(breakout):
     # envs with the same actions and other seeds: no two alike
     pool = cypool.make("Breakout-v5", **STICKY_BREAKOUT | {"noop_max": 1})
     obs = history(pool, np.repeat(breakout.actions[:, :1], 5, axis=1))["obs"]
-    pool.close()
     assert len({obs[:, i].tobytes() for i in range(5)}) == 5
 
 
@@ -729,8 +703,6 @@ def test_a_seed_of_none_leaves_the_random_stream_where_it_is(breakout):
         assert same == (i != 2)
     # a reset does not restart the stream
     assert not np.array_equal(want["obs"], history(pools[0], second, seed=11)["obs"])
-    for pool in pools:
-        pool.close()
 
 
 def test_batches_stay_as_they_were():
@@ -740,7 +712,6 @@ def test_batches_stay_as_they_were():
     for _ in range(20):
         pool.step([1, 1])
     assert np.array_equal(batch, copy)
-    pool.close()
 
 
 # bad input
@@ -817,7 +788,6 @@ def test_largest_seed_is_taken():
     # the pool continues as if nothing had been asked
     for action in range(6):
         assert np.array_equal(pool.step([action])[0][0], reference.step(action)["obs"])
-    pool.close()
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int64])
@@ -829,8 +799,6 @@ def test_numbers_of_numpy_are_as_good_as_ints(kind):
     actions = episode_actions(18, (5, 1))
     assert pool.single_observation_space.shape == (300, 90, 84)
     assert_equal(history(pool, actions), history(want, actions))
-    pool.close()
-    want.close()
 
 
 @pytest.fixture
@@ -873,37 +841,24 @@ def test_missing_ale_py_is_named(monkeypatch):
 # ALE likes to end the process, so others have to watch
 
 
-def run(script, *arguments):
-    """The output of the script, as words."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)], env=environment, capture_output=True, text=True,
-        timeout=600, cwd=Path(__file__).parent)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
-
-
-# argv: a folder to look for ROMs in, the true ROM, the change to it
-ROM_CHANGES = """
+@pytest.mark.parametrize("change", ["gone", "cut off", "overwritten"])
+def test_rom_that_changes_after_make_raises_and_can_come_back(run_python, tmp_path, change):
+    done = run_python(f"""
 import os, shutil, sys
-
 import numpy as np
-
 import cypool
 import cypool.envs.atari.roms
 
-folder, true_rom, change = sys.argv[1:]
-roms = os.path.join(folder, "roms")
-rom = os.path.join(roms, "pong.bin")
-os.mkdir(roms)
+true_rom, rom = {str(ROMS / "pong.bin")!r}, {str(tmp_path / "roms" / "pong.bin")!r}
+os.mkdir(os.path.dirname(rom))
 shutil.copy(true_rom, rom)
-cypool.envs.atari.roms.folder_of = lambda name: folder
+cypool.envs.atari.roms.folder_of = lambda name: {str(tmp_path)!r}
 pool = cypool.make("Pong-v5", num_envs=3, num_threads=2, seed=0)
-if change == "gone":
+if {change!r} == "gone":
     os.remove(rom)
 else:
     with open(rom, "wb") as file:
-        file.write(b"x" * {"cut off": 100, "overwritten": 2048}[change])
+        file.write(b"x" * {100 if change == "cut off" else 2048})
 for _ in range(2):
     try:
         pool.reset()
@@ -916,49 +871,37 @@ shutil.copy(true_rom, rom)
 obs, _ = pool.reset()
 assert np.array_equal(obs, cypool.make("Pong-v5", num_envs=3, seed=0).reset()[0])
 print("fine")
-"""
+""")
+    assert (done.returncode, done.stdout) == (0, "fine\n"), done.stderr
 
 
-@pytest.mark.parametrize("change", ["gone", "cut off", "overwritten"])
-def test_rom_that_changes_after_make_raises_and_can_come_back(tmp_path, change):
-    assert run(ROM_CHANGES, tmp_path, ROMS / "pong.bin", change) == ["fine"]
-
-
-# argv: a game
-MEMORY = """
-import sys
-import cypool
-
-def resident():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc as Linux has it")
+@pytest.mark.parametrize("id", ["Pong-v5", *slow("Breakout-v5", "Pitfall2-v5")])
+def test_memory_of_an_environment(run_python, id):
+    done = run_python(f"""
+import cypool, psutil
 
 def play(num_envs):
-    env = cypool.make(sys.argv[1], num_envs=num_envs, num_threads=2, seed=0)
+    env = cypool.make({id!r}, num_envs=num_envs, num_threads=2, seed=0)
     env.reset()
     for _ in range(10):
         env.step([0] * num_envs)
     return env
 
 few = play(4)
-before = resident()
+before = psutil.Process().memory_info().rss
 many = play(64)
-print((resident() - before) / 64 / 1e6)
-"""
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc as Linux has it")
-@pytest.mark.parametrize("id", ["Pong-v5", *slow("Breakout-v5", "Pitfall2-v5")])
-def test_memory_of_an_environment(id):
+print((psutil.Process().memory_info().rss - before) / 64 / 1e6)
+""")
     # megabytes, and that of the batches
-    assert 0.1 < float(run(MEMORY, id)[0]) < 0.6
+    assert 0.1 < float(done.stdout) < 0.6, done.stderr
 
 
-# argv: modules to import, in this order; "global" makes the symbols of the next one global
+# imports modules, in an order; "global" makes the symbols of the next one global
 TWO_EMULATORS = """
 import hashlib, os, sys
 
-for word in sys.argv[1:]:
+for word in {order}:
     sys.setdlopenflags(os.RTLD_NOW)
     if word.startswith("global_"):
         sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL)
@@ -984,13 +927,13 @@ print(ours.hexdigest(), theirs.hexdigest())
 """
 
 
-def test_the_emulator_of_ale_py_in_the_same_process_changes_nothing():
-    orders = [
-        ["cypool"], ["ale_py", "cypool"], ["cypool", "ale_py"], ["global_ale_py", "cypool"],
-        ["global_cypool", "ale_py"],
-    ]
+def test_the_emulator_of_ale_py_in_the_same_process_changes_nothing(run_python):
+    orders = [["cypool"], ["ale_py", "cypool"], ["cypool", "ale_py"], ["global_ale_py", "cypool"],
+              ["global_cypool", "ale_py"]]
     with ThreadPoolExecutor(2) as threads:
-        digests = list(threads.map(lambda order: run(TWO_EMULATORS, *order), orders))
+        done = list(threads.map(run_python, [TWO_EMULATORS.format(order=order) for order in orders]))
+    assert not any(each.returncode for each in done), done
+    digests = [each.stdout.split() for each in done]
     assert len({ours for ours, _ in digests}) == 1, digests
     # the first had no emulator of ale_py
     assert len({theirs for _, theirs in digests[1:]}) == 1, digests
@@ -1000,8 +943,7 @@ def test_chance_of_sticky_actions_is_of_their_own_stream():
     for id, options, sticky in [("ALE/Pong-v5", {}, True), ("ALE/Pong-v5", {"repeat_action_probability": 0.0}, False),
                                 ("Pong-v5", {}, False), ("PongNoFrameskip-v0", {}, True)]:
         assert cypool.make_spec(id, **options).has_own_chance == sticky
-    env = cypool.make("ALE/Pong-v5", num_envs=2, num_threads=0)
-    env.reset()
+    env = started(cypool.make("ALE/Pong-v5", num_envs=2, num_threads=0))
     with pytest.raises(ValueError, match="^chance: expected 'foresee'"):
         cypool.TreeSearch(env)
     search = cypool.TreeSearch(env, simulations=4, chance="foresee")

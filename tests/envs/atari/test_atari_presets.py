@@ -12,6 +12,7 @@ from ale_py.env import AtariEnv
 from ale_py.vector_env import AtariVectorEnv
 from gymnasium.wrappers import AtariPreprocessing
 from markers import exhaustive, slow
+from receiving import started
 
 import cypool
 from cypool.envs.atari import reference
@@ -125,11 +126,6 @@ def test_defaults_of_ids_are_those_of_gymnasiums():
 # parity with the reference
 
 
-def pair(preset, seed, **options):
-    ours = cypool.make("Breakout-v5", num_envs=2, seed=seed, preset=preset, **options)
-    return ours, reference.make(ours, seed, {"preset": preset, **options})[0]
-
-
 def assert_same(got, want, where):
     *batch, info = got
     *their_batch, their_info = want
@@ -145,7 +141,9 @@ def assert_same(got, want, where):
     ("ale", {"episodic_life": True, "frame_skip": 11}),
     *slow(("gymnasium", {}), ("ale", {}), ("gymnasium", {"episodic_life": True, "frame_skip": 11}))], ids=str)
 def test_resets_whenever_the_user_wants(preset, options):
-    ours, theirs = pair(preset, 4, repeat_action_probability=0.25, **options)
+    options = {"preset": preset, "repeat_action_probability": 0.25, **options}
+    ours = cypool.make("Breakout-v5", num_envs=2, seed=4, **options)
+    theirs, *_ = reference.make(ours, 4, options)
     mask = np.array([False, True])
     rng = np.random.default_rng(0)
     for reset in ("seed 4", "", "seed 8", "mask", "", *(["none"] * (preset == "ale")), "seeds"):
@@ -158,8 +156,6 @@ def test_resets_whenever_the_user_wants(preset, options):
         for k in range(23):
             actions = rng.integers(4, size=2)
             assert_same(ours.step(actions), theirs.step(actions), (reset, k))
-    ours.close()
-    theirs.close()
 
 
 def columns(batch):
@@ -177,13 +173,10 @@ def columns(batch):
 def test_states_and_threads(options, num_threads):
     options = {"num_envs": 5, "episodic_life": True, "repeat_action_probability": 0.25, "frame_skip": 9, **options}
     actions = np.random.default_rng(1).integers(4, size=(60, 5))
-    alone = cypool.make("Breakout-v5", num_threads=0, seed=3, **options)
-    alone.reset()
+    alone = started(cypool.make("Breakout-v5", num_threads=0, seed=3, **options))
     want = [columns(alone.step(row)) for row in actions]
-    pool = cypool.make("Breakout-v5", num_threads=num_threads, seed=3, **options)
-    other = cypool.make("Breakout-v5", num_threads=num_threads, seed=4, **options)
-    pool.reset()
-    other.reset()
+    pool = started(cypool.make("Breakout-v5", num_threads=num_threads, seed=3, **options))
+    other = started(cypool.make("Breakout-v5", num_threads=num_threads, seed=4, **options))
     for k, row in enumerate(actions):
         # episodes that continue do so as if nothing had happened
         pool, other = (other, pool) if k % 3 == 2 else (pool, other)
@@ -197,8 +190,6 @@ def test_states_and_threads(options, num_threads):
     for got, expected in zip(columns(pool.step(row)), columns(alone.step(row)), strict=True):
         assert np.array_equal(got, expected)
     assert sum(sum(batch[2] | batch[3]) for batch in want) > 10
-    for env in (alone, pool, other):
-        env.close()
 
 
 @pytest.mark.parametrize("seed", [2**70, *slow(0, 7, 2**31)])
@@ -209,8 +200,6 @@ def test_gymnasiums_seeds_are_hashed(seed):
     obs, _ = ours.reset()
     for i in range(5):
         assert np.array_equal(obs[i], env.reset(seed=seed + i)[0])
-    ours.close()
-    env.close()
 
 
 # other options
@@ -238,8 +227,6 @@ def test_each_info_can_be_switched_off():
             assert np.array_equal(got_obs, obs) and set(info) == everything - set(left_out[name])
             for key in info:
                 assert np.array_equal(info[key], want[key]), key
-    for env in (full, *pools.values()):
-        env.close()
 
 
 @pytest.mark.parametrize("episodic_life", [False, True])
@@ -264,8 +251,6 @@ def test_discount_is_zero_where_a_life_is_lost(episodic_life):
         seen.update(zip(want.tolist(), terminated.tolist(), truncated.tolist(), strict=True))
     # a lost life has discount 0, also where the episode continues; a time limit has 1
     assert (True, False, True) in seen and ((False, False, False) in seen) == (not episodic_life)
-    env.close()
-    dm.close()
 
 
 def test_random_frame_skips():
@@ -280,7 +265,6 @@ def test_random_frame_skips():
     # as Gymnasium's generator of that seed draws them
     streams = [np.random.Generator(np.random.PCG64(3 + i)) for i in range(4)]
     assert np.array_equal(skips, [[stream.integers(2, 6) for stream in streams] for _ in range(100)])
-    env.close()
 
 
 @pytest.mark.parametrize(("arguments", "error", "message"), [

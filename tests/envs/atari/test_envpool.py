@@ -58,8 +58,6 @@ def test_resets_whenever_the_user_wants(options):
             actions = rng.integers(4, size=3)
             for a, b in zip(ours.step(actions)[:4], theirs.step(actions)[:4], strict=True):
                 assert np.array_equal(a, b)
-    ours.close()
-    theirs.close()
 
 
 @pytest.mark.parametrize("options", [
@@ -83,7 +81,6 @@ def test_discounts_are_envpools(options):
         assert np.array_equal(step.observation.lives, their_step.observation.lives)
         discounts.append(step.discount)
     assert 0 < np.mean(discounts) < 1
-    ours.close()
 
 
 def test_the_modules_have_the_same_names():

@@ -8,6 +8,7 @@ from saving import NUM, assert_goes_on, make, started
 from waiting import attempts
 
 import cypool
+from cypool.envs.atari import atari, roms
 from cypool.state import State
 
 WHOLE = {"stack_num": 1, "img_height": 210, "img_width": 160}
@@ -34,9 +35,7 @@ def test_atari_goes_on_exactly(id, mode, num_threads, batch_size):
 
 def test_atari_goes_on_exactly_from_any_frame():
     # while it thinks it draws no picture, then one over the other
-    env, other = (cypool.make("TicTacToe3d-v5", frame_skip=1, gray_scale=False, seed=3, **WHOLE) for _ in range(2))
-    env.reset()
-    other.reset()
+    env, other = (started(cypool.make("TicTacToe3d-v5", frame_skip=1, gray_scale=False, seed=3, **WHOLE)) for _ in "12")
     begin = other.save()
     random = np.random.default_rng(0)
     for _ in range(90):
@@ -68,8 +67,6 @@ def test_atari_goes_on_exactly_over_lives(mode, num_threads, batch_size, sticky)
 @pytest.fixture
 def pong(monkeypatch, tmp_path):
     """The true ROM of Pong, and a copy that cypool plays with and that may be taken away."""
-    from cypool.envs.atari import atari, roms
-
     true_rom = roms.rom_path("pong")
     rom = tmp_path / "roms" / "pong.bin"
     rom.parent.mkdir()

@@ -2,7 +2,7 @@
 import importlib.util
 
 import numpy as np
-from measuring import Table, chosen
+from measuring import Table, chosen, steps_of
 
 import cypool
 
@@ -28,14 +28,7 @@ def rollout(id, num_envs, num_threads, **options):
 def loop(id, num_envs, num_threads, **options):
     """Returns a candidate: draws legal actions, then steps; in Python."""
     env = cypool.make(id, num_envs=num_envs, num_threads=num_threads, seed=0, **options)
-    env.reset()
-
-    def run():
-        for _ in range(20):
-            env.step(env.sample_legal())
-        return 20 * num_envs
-
-    return run
+    return steps_of(env, range(20), step=lambda _: env.step(env.sample_legal()))
 
 
 def theirs(id, options):

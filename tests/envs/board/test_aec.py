@@ -7,9 +7,8 @@ import pytest
 import cypool
 
 pytest.importorskip("pettingzoo")
-with warnings.catch_warnings():
-    # of games of its own, which it imports
-    warnings.simplefilter("ignore")
+# of games of its own, which it imports
+with warnings.catch_warnings(action="ignore"):
     from pettingzoo.test import api_test, seed_test
 
 GAMES = ["tic_tac_toe", "connect_four", "othello", "backgammon"]

@@ -25,8 +25,7 @@ LOSES = {"illegal": "lose"}
 
 
 def made(id, **options):
-    env = started(cypool.make(f"board/{id}-v0", **{"num_envs": 1, "num_threads": 0, "seed": 3, **options}))
-    return env
+    return started(cypool.make(f"board/{id}-v0", **{"num_envs": 1, "num_threads": 0, "seed": 3, **options}))
 
 
 def played(id, actions, **options):
@@ -42,9 +41,6 @@ test_parity = needs_openspiel(equals(
     num_envs=2, num_steps=150, seeds=[5], num_threads=0))
 test_parity_of_illegal_actions = needs_openspiel(equals(
     [(id, {**LOSES, **options}) for id, options in VARIANTS[:4]], num_envs=2, num_steps=60, seeds=[5], num_threads=0))
-
-
-# ---- rules at the edge
 
 
 def test_connect_four_full_board_is_a_draw():
@@ -116,9 +112,6 @@ def test_backgammon_equal_dice_are_two_actions():
     assert seen > 10
 
 
-# ---- states, pictures
-
-
 test_continues = continues(
     [(id, mode, {**options, **more}) for (id, options), mode, more in zip(
         VARIANTS[:8], ["NextStep", "SameStep", "Disabled"] * 3, [LOSES, {**LOSES, "view": "single"}, LOSES, LOSES,
@@ -170,16 +163,12 @@ def test_go_state_with_a_chain_without_liberties_is_refused():
 @pytest.mark.parametrize("view", ["mover", "players"])
 def test_pictures_show_stones(id, options, view):
     view = {} if "2048" in id else {"view": view}
-    with cypool.make(id, num_envs=1, num_threads=0, seed=0, **options, **view) as env:
-        env.reset()
+    with started(cypool.make(id, num_envs=1, num_threads=0, seed=0, **options, **view)) as env:
         before = env.render([0])
         env.action_space.seed(0)
         for _ in range(3):
             env.step(env.sample_legal())
         assert before.dtype == np.uint8 and (before != env.render([0])).any()
-
-
-# ---- options, and the package
 
 
 test_refused_options = refuses([

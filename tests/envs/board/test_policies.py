@@ -11,8 +11,7 @@ ID = "board/connect_four-v0"
 
 
 def made(id=ID, **options):
-    env = started(cypool.make(id, **{"num_envs": 5, "num_threads": 2, "seed": 3, **options}))
-    return env
+    return started(cypool.make(id, **{"num_envs": 5, "num_threads": 2, "seed": 3, **options}))
 
 
 def network(spec, output, value=True):

@@ -1,12 +1,6 @@
 """Board games in a terminal: boards, names of moves, and what is said to wrong ones."""
-import os
-import pty
-import signal
-import subprocess
-import sys
-
 import pytest
-from at_terminal import assert_listed_moves_are_taken, typed
+from at_terminal import assert_listed_moves_are_taken, said_by_play, typed
 
 import cypool
 from cypool.envs.board import terminal
@@ -72,26 +66,9 @@ def test_play_of_any_game_takes_the_moves_that_it_lists(game):
 
 @pytest.mark.parametrize("stop", ["control-C", "end of input"])
 def test_play_command_against_an_opponent_ends_quietly(stop, tmp_path):
-    ours, theirs = pty.openpty()
-    with subprocess.Popen([sys.executable, "-m", "cypool", "play", "board/connect_four-v0", "-o", "seat=0"],
-                          stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path, start_new_session=True) as run:
-        os.close(theirs)
-        os.write(ours, b"4\n")
-        said = b""
-        while said.count(b"Your move as X") < 2:
-            said += os.read(ours, 4096)
-        if stop == "control-C":
-            run.send_signal(signal.SIGINT)
-        else:
-            os.write(ours, b"\x04")
-        try:
-            while part := os.read(ours, 4096):
-                said += part
-        except OSError:  # the other end is closed
-            pass
-    os.close(ours)
-    assert run.returncode == 0 and b"O plays " in said and b"Traceback" not in said
-    assert said.strip().endswith(b"1 steps, rewards 0")
+    words = ["board/connect_four-v0", "-o", "seat=0"]
+    said = said_by_play(words, b"4\n", b"Your move as X", tmp_path, stop == "control-C")
+    assert "O plays " in said and said.strip().endswith("1 steps, rewards 0")
 
 
 def test_play_of_all_players_at_once_is_refused():

@@ -23,7 +23,6 @@ IDS = ["LunarLander-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3", "CarRac
 
 @functools.cache
 def compiled():
-    """Returns the function of bare.cpp."""
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     from build_tools.library import declared_in

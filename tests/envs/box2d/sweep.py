@@ -82,9 +82,8 @@ def compare(id, play, options, seeds, num_steps, render_every=0):
     """
     import gymnasium
 
-    with warnings.catch_warnings():
-        # of the modules that SWIG made
-        warnings.simplefilter("ignore")
+    # of the modules that SWIG made
+    with warnings.catch_warnings(action="ignore"):
         theirs = [gymnasium.make(id, disable_env_checker=True, render_mode="rgb_array" if render_every else None,
                                  **{name: value for name, value in options.items() if name != "action_dtype"})
                   for _ in seeds]

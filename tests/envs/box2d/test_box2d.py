@@ -8,11 +8,13 @@ import pytest
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, play_whatever_comes, refuses
 from markers import slow
 from pool_arguments import MODES
+from receiving import started, stepped
 from state_edits import edited, fields_of, with_own
 from waiting import attempts
 
 import cypool
 from cypool.envs.box2d import pictures
+from cypool.envs.box2d.box2d import use_canvas_simd
 from cypool.testing import check_env
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
@@ -27,16 +29,8 @@ def make(id, num_envs=1, **options):
 
 
 def played(id, num_steps, **options):
-    """Returns an environment after some steps by chance."""
-    env = make(id, autoreset_mode="Disabled", **options)
-    env.reset()
-    env.action_space.seed(0)
-    for _ in range(num_steps):
-        env.step(env.action_space.sample())
-    return env
+    return stepped(started(make(id, autoreset_mode="Disabled", **options)), num_steps)
 
-
-# ---- the same as Gymnasium's
 
 test_parity = needs_box2d(equals([
     *((id, {}) for id in IDS[:4]), *slow(*((id, {"autoreset_mode": mode}) for id in IDS[:4] for mode in MODES[1:])),
@@ -66,8 +60,7 @@ def test_parity_of_good_play(id, play):
 
 def race():
     """All pixels of some steps."""
-    env = make("CarRacing-v3", num_envs=2)
-    env.reset()
+    env = started(make("CarRacing-v3", num_envs=2))
     env.action_space.seed(0)
     seen = [env.step(env.action_space.sample())[0].tobytes() for _ in range(20)]
     env.close()
@@ -75,8 +68,6 @@ def race():
 
 
 def test_pixels_are_the_same_without_vector_instructions():
-    from cypool.envs.box2d.box2d import use_canvas_simd
-
     fast = race()
     use_canvas_simd(False)
     try:
@@ -105,8 +96,6 @@ def test_pictures_are_gymnasiums(id, steps, every):
 
     assert sweep.compare(id, sweep.plays_randomly, {}, (5,), steps, every)["pictures"] >= 5
 
-
-# ---- without a reference
 
 @pytest.mark.parametrize("id", [*IDS[::2][:2], *slow(*IDS[1::2], IDS[4])])
 def test_contract(id):
@@ -142,17 +131,13 @@ def test_envpools_names(id):
 
 
 def test_the_field_ends():
-    """The field has an end."""
-    env = make("CarRacing-v3", autoreset_mode="Disabled")
-    env.reset()
+    env = started(make("CarRacing-v3", autoreset_mode="Disabled"))
     for _ in range(400):
         _, reward, terminated, truncated, info = env.step(np.array([[0, 0.5, 0]], np.float32))
         if terminated[0]:
             break
     assert terminated[0] and reward[0] == -100 and not info["lap_finished"][0]
 
-
-# ---- states
 
 test_goes_on_from_a_state = continues([(id, mode, {}) for id in IDS[:4] for mode in MODES], before=70, after=90,
                                     num_threads=0)
@@ -214,8 +199,7 @@ def test_edited_states(id, options):
 @pytest.mark.parametrize("id", ["LunarLander-v3", "BipedalWalker-v3", "CarRacing-v3"])
 def test_states_without_a_world(id):
     """Such a state is saved after a step that failed; nothing is seen of it, and a step of it fails, too."""
-    env = make(id, autoreset_mode="Disabled", render_mode="rgb_array")
-    env.reset()
+    env = started(make(id, autoreset_mode="Disabled", render_mode="rgb_array"))
     state = env.save()
     with pytest.raises(ValueError, match="state: ready: expected 1 more bytes, got 0"):
         env.load(with_own(state, (b"",)))
@@ -231,8 +215,7 @@ def test_states_without_a_world(id):
 
 def test_corners_whose_hull_does_not_end():
     """Box2D would go around them for ever, and write behind its arrays."""
-    env = make("BipedalWalkerHardcore-v3")
-    env.reset()
+    env = started(make("BipedalWalkerHardcore-v3"))
     state = env.save()
     fields = fields_of(state)
     # a height of one rounding error, far outside
@@ -241,8 +224,7 @@ def test_corners_whose_hull_does_not_end():
                     {"blocks[0].y": 1, "blocks[0].other_y": 1}):
         with pytest.raises(ValueError, match=r"state: blocks\[0\]: expected corners of a polygon, got"):
             env.load(edited(state, changes, fields))
-    env = make("CarRacing-v3")
-    env.reset()
+    env = started(make("CarRacing-v3"))
     state = env.save()
     # a tile whose corners lie on one line, but for rounding
     beta, before = -0.54880323962888233, (-457.1425665980683, 48.481220841839125)
@@ -256,8 +238,7 @@ def test_corners_whose_hull_does_not_end():
 
 def test_flames_that_are_too_old():
     """A picture computes their way since they were born."""
-    env = make("LunarLander-v3")
-    env.reset()
+    env = started(make("LunarLander-v3"))
     for _ in range(5):
         env.step([2])
     state = env.save()
@@ -286,8 +267,6 @@ def test_bodies_that_contacts_pull_together():
     with pytest.raises(ValueError, match=re.escape(f"state: {path}: expected 0 to ")):
         env.load(edited(state, {path: -1.0}))
 
-
-# ---- bad input
 
 test_bad_options = refuses([
     ("LunarLander-v3", {"gravity": 0}, ValueError, "gravity: expected .* between -12 and 0"),
@@ -324,8 +303,7 @@ def test_wind_beyond_what_is_recommended(name, value):
     ("CarRacing-v3", [1], "action"),
 ])
 def test_bad_actions(id, action, said):
-    env = make(id)
-    env.reset()
+    env = started(make(id))
     with pytest.raises((ValueError, TypeError), match=said):
         env.step(np.array(action))
     env.step(env.action_space.sample())

@@ -8,6 +8,7 @@ from markers import slow
 from saving import Player, actions_for, make, started
 
 import cypool
+from cypool.envs.box2d.box2d import use_simd
 
 NUM = 37          # two groups of 16, and one of five
 
@@ -57,8 +58,6 @@ def test_some_of_them_in_any_order():
 
 @pytest.mark.parametrize("num_envs", [5, NUM])
 def test_the_same_without_wide_vectors(num_envs):
-    from cypool.envs.box2d.box2d import use_simd
-
     def rows():
         env = started(make("LunarLander-v3", num_envs=num_envs))
         return Player(env, "NextStep").play(actions_for(env, 120))

@@ -44,13 +44,11 @@ class Duel:
         self.reset(seed)
 
     def reset(self, seed=None):
-        """Begins an episode in both."""
         (obs, _), (wanted, _) = self.ours.reset(seed=seed), self.theirs.reset(seed=seed)
         assert obs[0].tobytes() == wanted.tobytes()
         self.compare()
 
     def compare(self):
-        """Compares the whole states."""
         assert compared(self.ours.save().rows[0]["own"][0], self.theirs) == "the package's state"
 
     def enter(self, state):

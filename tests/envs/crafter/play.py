@@ -48,7 +48,6 @@ class SavedWorld:
         assert at == len(data)
 
     def pack(self):
-        """Returns the state with these numbers."""
         parts = []
         for name, _, count in self.FIELDS:
             part = getattr(self, name)

@@ -12,6 +12,7 @@ from state_edits import edited, fields_of, with_own
 
 import cypool
 from cypool.envs.crafter import assets
+from cypool.envs.crafter.assets import pictures
 from cypool.registration.registry import known_entries
 from cypool.testing import check_env
 from cypool.tools.keyboard import action_of_keys
@@ -183,8 +184,6 @@ def test_symbolic_observations():
 
 
 def test_parts_of_pictures_that_no_pool_has_are_freed():
-    from cypool.envs.crafter.assets import pictures
-
     refs = [weakref.ref(pictures((9, 9), (9 * k, 9 * k)).tiles) for k in range(2, 7)]
     gc.collect()
     assert sum(ref() is not None for ref in refs) <= 2

@@ -25,19 +25,6 @@ def prepared(arguments, num_steps, **options):
         yield *tasks[name], many, one, random_actions(many.single_action_space, num_steps, arguments.num_envs)
 
 
-def loop_of_dm_control(domain, task, actions):
-    """Returns a candidate: takes the actions in dm_control's environment, which begins again by itself."""
-    env = load(domain, task, 0)
-    env.reset()
-
-    def run():
-        for action in actions:
-            env.step(action)
-        return len(actions)
-
-    return run
-
-
 def bare_loop(domain, task, num_threads, actions):
     """Returns a candidate: takes the actions from states in which episodes begin."""
     env, datas = load(domain, task, 0), []
@@ -52,7 +39,9 @@ def steps(arguments):
         other = envpool(envpool_id(domain, task), arguments.num_envs, arguments.num_threads)
         yield f"{domain}-{task}", {
             "cypool": steps_of(many, actions), "EnvPool": steps_of(other, actions, arguments.num_envs),
-            "one": steps_of(one, actions[:, :1]), "dm_control": loop_of_dm_control(domain, task, actions[:, 0])}
+            "one": steps_of(one, actions[:, :1]),
+            # which begins again by itself
+            "dm_control": steps_of(load(domain, task, 0), actions[:, 0])}
 
 
 def bare(arguments):

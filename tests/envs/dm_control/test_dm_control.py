@@ -10,6 +10,7 @@ from markers import slow
 
 pytest.importorskip("dm_control", reason="dm_control is not installed: it needs Python before 3.13")
 from dm_control.rl.control import PhysicsError
+from receiving import started
 
 import cypool
 from cypool.envs.dm_control import models, specs
@@ -195,8 +196,7 @@ test_a_loaded_state_goes_on_the_same_way = continues([
 
 
 def test_states_are_checked():
-    env = cypool.make("PointMassHard-v1", seed=0)
-    env.reset()
+    env = started(cypool.make("PointMassHard-v1", seed=0))
     state = env.save()
     own = state.rows[0]["own"]
     key, pos, has_spare, spare, written, episode = own[4]
@@ -231,8 +231,7 @@ def test_randomized_models_differ_and_stay_apart():
     env.reset()
     obs, *_ = env.step(np.ones((2, 6)))
     assert (obs["velocity"][0] != obs["velocity"][1]).any()
-    again = cypool.make("CheetahRun-v1", seed=0)
-    again.reset()
+    again = started(cypool.make("CheetahRun-v1", seed=0))
     assert again.step(np.ones((1, 6)))[0]["velocity"].tobytes() == obs["velocity"][:1].tobytes()
 
 

@@ -1,5 +1,5 @@
 """highway-env next to the package and EnvPool: random actions, resets included."""
-from measuring import Table, chosen, envpool, steps_of
+from measuring import Table, chosen, envpool, loop_steps, steps_of
 
 import cypool
 from cypool.envs.highway.ids import IDS
@@ -18,25 +18,12 @@ def pools(id, num_envs, num_threads):
 
 
 def theirs(id):
-    """Returns a candidate: takes random actions in highway-env; a reset counts as a step, as in a pool."""
+    """Returns a candidate: takes random actions in highway-env."""
     env = _make(id, {}, cypool.make_spec(id).max_episode_steps)
     env.action_space.seed(0)
-    actions = [env.action_space.sample() for _ in range(10)]
     env.reset(seed=0)
-    over = False
-
-    def run():
-        nonlocal over
-        for action in actions:
-            if over:
-                env.reset()
-                over = False
-            else:
-                *_, terminated, truncated, _ = env.step(action)
-                over = terminated or truncated
-        return len(actions)
-
-    return run
+    return loop_steps(env.reset, lambda action: any(env.step(action)[2:4]),
+                      [env.action_space.sample() for _ in range(10)])
 
 
 def rows(arguments):

@@ -26,7 +26,6 @@ LINEAR, AGGRESSIVE, DEFENSIVE = ({"other_vehicles_type": f"highway_env.vehicle.b
 
 
 def group(observation, action, count):
-    """Returns options of several agents."""
     return {"observation": {"type": "MultiAgentObservation", "observation_config": observation},
             "action": {"type": "MultiAgentAction", "action_config": action}, "controlled_vehicles": count}
 

@@ -6,6 +6,7 @@ import pytest
 from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
 from markers import often_slow, slow
 from pool_arguments import MODES
+from receiving import started, stepped
 from state_edits import edited, with_own
 
 import cypool
@@ -27,16 +28,7 @@ def made(id, num_envs=1, **options):
 
 
 def played(id, num_steps, **options):
-    """Returns a pool after some steps."""
-    env = made(id, **options)
-    env.reset()
-    env.action_space.seed(0)
-    for _ in range(num_steps):
-        env.step(env.action_space.sample())
-    return env
-
-
-# ---- the behaviour of highway-env
+    return stepped(started(made(id, **options)), num_steps)
 
 
 @pytest.mark.parametrize("id, options", often_slow(ALL, 6, [(f"{name}-v0", {}) for name in (
@@ -58,9 +50,7 @@ def test_parity_through_resets():
 @pytest.mark.parametrize("id", ["ParkingActionRepeat-v0", *slow("IntersectionMultiAgent-v1", "UTurn-v0")])
 def test_an_id_of_envpool_equals_highway_env(id):
     check_parity(id, num_envs=1, num_steps=12, seeds=[0], num_threads=0)
-    env, same = made(id), made(ENVPOOL[id])
-    env.reset()
-    same.reset()
+    env, same = started(made(id)), started(made(ENVPOOL[id]))
     assert np.array_equal(env.render(), same.render())
 
 
@@ -76,8 +66,7 @@ def test_contract(id):
 
 def test_rewards_of_goals_are_those_of_steps():
     # versions of NumPy differ in one of 1,300
-    env = made(PARKING, num_envs=64)
-    env.reset()
+    env = started(made(PARKING, num_envs=64))
     env.action_space.seed(0)
     for _ in range(200):
         obs, reward, *_, info = env.step(env.action_space.sample())
@@ -86,9 +75,6 @@ def test_rewards_of_goals_are_those_of_steps():
         # of a batch, NumPy adds in another order, here as in highway-env
         own = map(env.env_spec.goals.compute_reward, obs["achieved_goal"][rows], obs["desired_goal"][rows])
         assert list(own) == reward[rows].tolist()
-
-
-# ---- pictures
 
 
 PICTURES = [(id, {}) for id in IDS if id != "highway-v0"]
@@ -117,9 +103,6 @@ def test_from_pixels_observes_what_render_draws():
     assert obs.shape == (2, 300, 90, 3) and np.array_equal(obs, env.render())
     obs, *_ = env.step(env.action_space.sample())
     assert np.array_equal(obs, env.render())
-
-
-# ---- a config at a reset
 
 
 CHANGED = {"lanes_count": 5, "vehicles_count": 7, "duration": 3, "normalize_reward": False}
@@ -204,9 +187,6 @@ def test_configs_of_states_are_checked(config):
         env.load(with_own(state, (state.rows[0]["own"][0], config)))
 
 
-# ---- states
-
-
 test_states_go_on = continues([(id, "NextStep", {}) for id in (
     FAST, "intersection-v0", CROSSING, PARKING, "racetrack-v0", "lane-keeping-v0", "roundabout-v0")],
     before=5, after=12, least=0, max_episode_steps=9)
@@ -231,17 +211,12 @@ def test_refused_states(id, edit, message):
 
 
 def test_copy_outlives_its_source():
-    env, source = made(FAST), made(FAST)
-    source.reset()
-    env.reset()
+    env, source = started(made(FAST)), started(made(FAST))
     env.load(source.save())
     source.close()
     del source
     for _ in range(30):
         env.step(env.action_space.sample())
-
-
-# ---- options
 
 
 TTC = {"type": "TimeToCollision"}

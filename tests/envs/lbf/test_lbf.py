@@ -1,21 +1,14 @@
 """Level-based foraging: lbforaging's bits; ids; rules at the edge; pictures; states; options."""
 import importlib.util
 
+import family_tests
+import gymnasium
 import numpy as np
 import pytest
 from envs.lbf.play import BASE, VARIANTS, players
-from family_tests import (
-    assert_edits_are_harmless,
-    continues,
-    draws_after_a_reset,
-    equals_tuples,
-    imports_nothing,
-    pettingzoo_accepts,
-    refuses,
-    refuses_other_forms,
-)
 from markers import often_exhaustive
 from pool_arguments import MODES
+from receiving import started, stepped
 from state_edits import edited, number_in
 
 import cypool
@@ -27,17 +20,7 @@ NORTH, SOUTH, WEST, EAST, LOAD = 1, 2, 3, 4, 5
 
 
 def made(id=BASE, **options):
-    env = cypool.make(id, **{"num_envs": 1, "num_threads": 0, "seed": 3, **options})
-    env.reset()
-    return env
-
-
-def played(num_steps=5, **options):
-    env = made(**options)
-    env.action_space.seed(0)
-    for _ in range(num_steps):
-        env.step(env.action_space.sample())
-    return env
+    return started(cypool.make(id, **{"num_envs": 1, "num_threads": 0, "seed": 3, **options}))
 
 
 def placed(env, *positions, **more):
@@ -53,9 +36,6 @@ def positions(env):
     return [tuple(number_in(state, f"player[{k}].{name}") for name in ("row", "col")) for k in range(count)]
 
 
-# ---- the behaviour of lbforaging
-
-
 @needs_lbforaging
 @pytest.mark.parametrize("id, options", often_exhaustive(VARIANTS, 4))
 def test_parity(id, options):
@@ -66,7 +46,6 @@ def test_parity(id, options):
 
 @needs_lbforaging
 def test_ids_mean_what_lbforaging_registers():
-    import gymnasium
     import lbforaging  # registers them
 
     known = [spec for spec in gymnasium.registry.values() if str(spec.entry_point).startswith(lbforaging.__name__)]
@@ -89,9 +68,6 @@ def test_ids_without_an_environment_are_refused(id, message):
         cypool.make(id)
 
 
-# ---- options
-
-
 @pytest.mark.parametrize("change, message", [
     ({"sight": "none"}, "options: expected sight, got none"), ({"sihgt": 5}, "settings: expected names .*, got sihgt")])
 def test_settings_that_the_rules_do_not_ask_for_are_refused(change, message):
@@ -102,9 +78,6 @@ def test_settings_that_the_rules_do_not_ask_for_are_refused(change, message):
 
     with pytest.raises(ValueError, match=message):
         Changed(cypool.make_spec(BASE), 0)
-
-
-# ---- rules
 
 
 def test_players_change_places():
@@ -166,22 +139,19 @@ def test_fresh_world_keeps_the_contract_of_resets():
         check_env(BASE, num_steps=20, **crowd)
 
 
-# ---- pictures, states and options
-
-
 def test_picture_shows_players_and_food():
     picture = placed(made(max_num_food=1, field_size=(4, 6)), (0, 0), (3, 5)).render()[0]
     assert picture.shape == (97, 145, 3)
     assert tuple(picture[6, 6]) == tuple(picture[78, 126]) != tuple(picture[6, 30])
 
 
-test_states_continue = continues([(BASE, mode, {}) for mode in MODES] + [
+test_states_continue = family_tests.continues([(BASE, mode, {}) for mode in MODES] + [
     ("Foraging-grid-2s-5x5-9p-2f-v3", "NextStep", {})], before=7, after=60)
 
 
 def test_edited_states_are_harmless():
-    assert_edits_are_harmless(lambda: played(players=4), 40, 4)
-    assert_edits_are_harmless(lambda: played(players=9, field_size=(3, 3), grid_observation=True), 40, 4)
+    for options in ({"players": 4}, {"players": 9, "field_size": (3, 3), "grid_observation": True}):
+        family_tests.assert_edits_are_harmless(lambda options=options: stepped(made(**options), 5), 40, 4)
 
 
 def test_states_that_break_rules_are_refused():
@@ -198,12 +168,12 @@ def test_states_that_break_rules_are_refused():
             env.load(edited(state, numbers))
 
 
-test_states_of_other_forms_are_refused = refuses_other_forms(made)
+test_states_of_other_forms_are_refused = family_tests.refuses_other_forms(made)
 
-test_render_without_a_reset_is_refused = draws_after_a_reset(made)
+test_render_without_a_reset_is_refused = family_tests.draws_after_a_reset(made)
 
 
-test_bad_options_are_refused = refuses([
+test_bad_options_are_refused = family_tests.refuses([
     ({"players": 101}, ValueError, "players: expected 1 to 100, got 101"),
     ({"players": 59}, ValueError, "players: expected at most 58, to fit into 8 x 8 cells, got 59"),
     ({"min_player_level": 0}, ValueError, "min_player_level: expected 1 to 1000, got 0"),
@@ -227,10 +197,10 @@ test_bad_options_are_refused = refuses([
 def test_most_of_everything_is_stepped():
     for options in ({"players": 100, "max_num_food": 100, "field_size": (100, 100), "max_player_level": 1000},
                     {"players": 100, "field_size": (100, 100), "sight": 100, "grid_observation": True}):
-        played(2, **options).close()
+        stepped(made(**options), 2)
 
 
-test_nothing_is_imported = imports_nothing([(BASE, {}, True)], ["lbforaging", "pyglet", "pettingzoo"])
+test_nothing_is_imported = family_tests.imports_nothing([(BASE, {}, True)], ["lbforaging", "pyglet", "pettingzoo"])
 
-test_parallel_env_passes_the_test_of_pettingzoo = pettingzoo_accepts(BASE)
-test_tuples_are_those_of_lbforaging = equals_tuples(BASE, "lbforaging")
+test_parallel_env_passes_the_test_of_pettingzoo = family_tests.pettingzoo_accepts(BASE)
+test_tuples_are_those_of_lbforaging = family_tests.equals_tuples(BASE, "lbforaging")

@@ -7,6 +7,7 @@ from envs.mamujoco.variants import CONFIGURATIONS, variants
 from family_tests import continues, equals, imports_nothing, pettingzoo_accepts, refuses
 from markers import often_exhaustive, often_slow
 from pool_arguments import MODES
+from receiving import started
 
 import cypool
 from cypool.testing import check_parity
@@ -72,9 +73,6 @@ def test_models_are_those_of_the_package(robot, count, tmp_path):
     assert compared > 100
 
 
-# ---- agents, lanes and states
-
-
 def test_agents_of_a_group_need_not_be_neighbours():
     groups = cypool.make_spec("MaMuJoCo/Hopper-v1").agents
     assert {name: group.names for name, group in groups.items()} == {
@@ -86,8 +84,7 @@ def test_agents_of_a_group_need_not_be_neighbours():
 
 
 def test_all_agents_have_the_reward_of_the_robot():
-    with cypool.make(CHEETAH, num_envs=2, num_threads=0, seed=0) as env:
-        env.reset()
+    with started(cypool.make(CHEETAH, num_envs=2, num_threads=0, seed=0)) as env:
         env.action_space.seed(0)
         _, reward, *_, info = env.step(env.action_space.sample())
     assert (info["agents"]["agent"]["reward"] == reward[:, None]).all() and (reward != 0).all()
@@ -118,16 +115,12 @@ test_states_continue = continues([
 
 
 def test_a_copy_observes_what_its_source_does():
-    with cypool.make("MaMuJoCo/CoupledHalfCheetah-v1", num_envs=2, num_threads=0, seed=0) as env:
-        env.reset()
+    with started(cypool.make("MaMuJoCo/CoupledHalfCheetah-v1", num_envs=2, num_threads=0, seed=0)) as env:
         env.action_space.seed(0)
         env.step(env.action_space.sample())
         env.copy(0, [1])
         obs, *_, info = env.step(np.repeat(env.action_space.sample()[:1], 2, 0))
     assert (obs[0] == obs[1]).all() and (info["state"][0] == info["state"][1]).all()
-
-
-# ---- options
 
 
 @pytest.mark.parametrize("id, message", [

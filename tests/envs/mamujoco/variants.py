@@ -24,7 +24,6 @@ def categories_of(robot, obsk):
 
 
 def variants(depths=range(4)):
-    """Yields ids and options."""
     for robot, configurations in CONFIGURATIONS.items():
         for conf in configurations:
             for obsk in depths:

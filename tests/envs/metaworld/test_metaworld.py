@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from family_tests import change_file, continues, equals, frees_models, imports_nothing, needs, refuses
 from markers import exhaustive, slow
+from receiving import started
+from state_edits import with_numbers
 
 import cypool
 from cypool.registration.registry import known_entries
-from cypool.state import State
 from cypool.testing import check_env, check_parity
 
 if find_spec("metaworld") is None:
@@ -223,17 +224,9 @@ def test_what_a_step_computed_for_the_next_one_is_in_no_state(task):
     assert grasps >= 5
 
 
-def with_own(state, own):
-    """Returns a state of one environment with other values of the arm."""
-    row = state.rows[0]
-    packed = row["own"]
-    return State(state.env_id, [{**row, "own": (*packed[:4], own, *packed[5:])}])
-
-
 def test_states_are_checked():
-    env = cypool.make("Meta-World/reach-v3", num_envs=1, num_threads=0, seed=0, task_select="pseudorandom",
-                      num_goals=3)
-    env.reset()
+    env = started(cypool.make("Meta-World/reach-v3", num_envs=1, num_threads=0, seed=0, task_select="pseudorandom",
+                              num_goals=3))
     state = env.save()
     info, episode, goals, order, place, *flags, statistics, written = own = state.rows[0]["own"][4]
     bad = [None, own[:-1], (info[:-1], *own[1:]), (info, episode[1:], *own[2:]), (info, (1, *episode[1:]), *own[2:])]
@@ -248,7 +241,7 @@ def test_states_are_checked():
     bad += [(*own[:-1], np.full(len(written) // 8, np.nan).tobytes())]
     for values in bad:
         with pytest.raises((ValueError, TypeError), match="^state: "):
-            env.load(with_own(state, values))
+            env.load(with_numbers(state, values))
     env.load(state)
 
 
@@ -305,8 +298,7 @@ def test_goals_that_are_nowhere_harm_nobody():
 def test_a_state_without_a_reward_is_an_error():
     # the plate lies at the goal: with a margin below 0 the package raises an error, too
     goal = [[0.0, 0.6, 0.0, 0.0, 0.6, 0.0]]
-    env = cypool.make("Meta-World/plate-slide-side-v3", num_threads=0, seed=0, goals=goal)
-    env.reset()
+    env = started(cypool.make("Meta-World/plate-slide-side-v3", num_threads=0, seed=0, goals=goal))
     with pytest.raises(cypool.EnvError, match="no reward for this state: a margin below 0"):
         env.step(np.zeros((1, 4), np.float32))
     theirs = make(env.env_spec, 0)

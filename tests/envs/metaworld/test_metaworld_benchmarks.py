@@ -6,8 +6,10 @@ from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 
+import gymnasium
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from markers import often_exhaustive, slow
 from pool_arguments import MODES
 
@@ -77,8 +79,6 @@ def test_modes(mode):
 @pytest.mark.slow
 def test_vectors_are_those_that_gymnasium_makes():
     """The whole of `gymnasium.make_vec`, goals that it draws itself included: seeds are the same for all."""
-    import gymnasium
-
     metaworld = load()
     metaworld._N_GOALS = 3
     try:
@@ -124,8 +124,6 @@ def test_splits_have_other_goals():
 
 @pytest.mark.parametrize("hidden", [False, True])
 def test_one_goal_that_stays(hidden):
-    import gymnasium
-
     load()
     name = "goal_hidden" if hidden else "goal_observable"
     env = cypool.make(f"Meta-World/{name}", num_envs=2, num_threads=0, seed=4, env_name="drawer-close-v3")
@@ -216,9 +214,8 @@ class Scripted:
         self.told = []
 
     def eval_action(self, observations):
-        with warnings.catch_warnings():
-            # that actions will be clipped
-            warnings.simplefilter("ignore")
+        # that actions will be clipped
+        with warnings.catch_warnings(action="ignore"):
             actions = [policy.get_action(obs[:39]) for policy, obs in zip(self.policies, observations, strict=True)]
         return np.clip(actions, -1, 1).astype(np.float32)
 
@@ -240,8 +237,6 @@ class Scripted:
 
 def vector(id, num_envs, seed, options):
     """Returns the package's vector for an id, as its evaluation takes it, with goals that are drawn here."""
-    from gymnasium.vector import AutoresetMode, SyncVectorEnv
-
     options = dict(options)
     limit = options.pop("max_episode_steps", None)
     expansion = expand(id, num_envs, seed, options)

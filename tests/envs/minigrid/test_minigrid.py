@@ -1,4 +1,5 @@
 """MiniGrid and BabyAI: minigrid's bits, in all ids, autoreset modes and arguments; states; pictures; bad input."""
+import importlib.metadata
 import inspect
 import pickle
 
@@ -291,7 +292,6 @@ def test_tiles(size):
     ("BabyAI-PutNextS5N2Carrying-v0", {"highlight": False, "tile_size": 16}),
 ])
 def test_pictures(id, options):
-    gymnasium = pytest.importorskip("gymnasium")
     pytest.importorskip("minigrid")
     theirs = gymnasium.make(id, render_mode="rgb_array", disable_env_checker=True, **options)
     with cypool.make(id, num_envs=1, seed=3, render_mode="rgb_array", **options) as ours:
@@ -392,8 +392,6 @@ def test_text():
 
 def test_without_minigrid(monkeypatch):
     """The levels run; pictures and parity raise an error that names the package."""
-    import importlib.metadata
-
     from cypool.envs.minigrid.reference import need_minigrid
 
     def missing(name):

@@ -1,7 +1,6 @@
 """Plays mpe2's environments so that agents touch, leave the picture and succeed; and the options to play them with."""
-import contextlib
-
 import numpy as np
+from family_tests import players_of
 
 from cypool.envs.mpe2.reference import References
 
@@ -62,19 +61,18 @@ class Player:
         self.start()
 
     def start(self):
-        """Begins an episode."""
         self.style = self.random.choice(self.STYLES)
         self.goals = self.random.integers(0, 1000, 200)
         self.held = {}
 
     def choose(self):
-        """Returns an action for each group: the actions of its agents."""
         if self.reference.steps == 0:
             self.start()
         agents = dict(zip(self.env.possible_agents, enumerate(self.env.unwrapped.world.agents), strict=True))
         chosen = {name: self.choose_for(name, *agent) for name, agent in agents.items()}
         self.held = chosen
-        return {group: np.array([chosen[name] for name in names]) for group, names in self.reference.agents.items()}
+        groups = {group: np.array([chosen[name] for name in names]) for group, names in self.reference.agents.items()}
+        return groups if len(groups) > 1 else groups.popitem()[1]
 
     def choose_for(self, name, k, agent):
         space = self.env.action_space(name)
@@ -132,21 +130,4 @@ class Player:
         return world.landmarks[k % len(world.landmarks)].state.p_pos
 
 
-@contextlib.contextmanager
-def players(seed):
-    """Has `check_parity` play with players instead of by chance."""
-    random = np.random.default_rng(seed)
-
-    def choose(references, sampled):
-        if not hasattr(references, "players"):
-            references.players = [Player(random, env) for env in references.envs]
-        chosen = [player.choose() for player in references.players]
-        if not isinstance(sampled, dict):
-            return np.stack([of_groups.popitem()[1] for of_groups in chosen]).astype(sampled.dtype)
-        return {group: np.stack([each[group] for each in chosen]).astype(part.dtype) for group, part in sampled.items()}
-
-    References.choose = choose
-    try:
-        yield
-    finally:
-        del References.choose
+players = players_of(Player, References)

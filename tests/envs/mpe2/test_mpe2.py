@@ -8,6 +8,7 @@ import pytest
 from family_tests import assert_edits_are_harmless, continues, imports_nothing, refuses
 from markers import often_exhaustive, often_slow, slow
 from pool_arguments import MODES
+from receiving import started, stepped
 from saving import bits
 from state_edits import edited, number_in, with_own
 
@@ -32,16 +33,7 @@ def made(id, num_envs=1, **options):
 
 
 def played(id, num_steps, **options):
-    """Returns a pool after some steps, and its actions by chance."""
-    env = made(id, **options)
-    env.reset()
-    env.action_space.seed(0)
-    for _ in range(num_steps):
-        env.step(env.action_space.sample())
-    return env
-
-
-# ---- the behaviour of mpe2
+    return stepped(started(made(id, **options)), num_steps)
 
 
 @pytest.mark.parametrize("id, mode", [
@@ -132,8 +124,7 @@ def test_agents_have_mpe2s_names_and_order(id):
 
 def test_the_state_is_mpe2s():
     for id in (SPREAD, TAG):
-        env = made(id, num_envs=2)
-        env.reset()
+        env = started(made(id, num_envs=2))
         spec = env.env_spec
         theirs = Reference(id.removeprefix("mpe2/").replace("-", "_"), spec.options, spec.max_episode_steps)
         theirs.reset(seed=3)
@@ -145,8 +136,7 @@ def test_the_state_is_mpe2s():
 def test_parallel_env(id, options):
     from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         parallel_api_test(cypool.parallel_env(f"mpe2/{id}", **options), num_cycles=60)
         parallel_seed_test(lambda: cypool.parallel_env(f"mpe2/{id}", **options), num_cycles=10)
 
@@ -183,9 +173,6 @@ def sorted_rows(env, actions):
 def test_the_contract():
     for id in (SPREAD, TREASURE):
         assert check_env(id, num_envs=2, num_steps=20).passed
-
-
-# ---- pictures
 
 
 @pytest.mark.parametrize("options", KINDS, ids=["discrete", "continuous"])
@@ -238,18 +225,13 @@ def test_an_environment_that_was_never_reset():
     assert np.isnan(env.step([[0, 1, 2]])[0]).any()
 
 
-# ---- states
-
-
 test_states_go_on = continues([(id, "NextStep", {}) for id in (
     SPREAD, "mpe2/simple_crypto-v3", "mpe2/simple_line-v1", TREASURE)], before=7, after=15, max_cycles=10)
 
 
 def test_a_copy_outlives_its_source():
     """A copy keeps its own scenario, as that of a pool ends with it."""
-    env, source = made(SPREAD, N=5), made(SPREAD, N=5)
-    source.reset()
-    env.reset()
+    env, source = (started(made(SPREAD, N=5)) for _ in range(2))
     env.load(source.save())
     source.close()
     del source
@@ -329,9 +311,6 @@ def test_refused_streams():
         with pytest.raises(ValueError, match="state: expected a tuple of 2 values, got"):
             env.load(with_own(state, wrong))
     env.load(state)
-
-
-# ---- options, and the package
 
 
 test_refused_options = refuses([

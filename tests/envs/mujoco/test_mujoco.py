@@ -1,4 +1,5 @@
 """MuJoCo's robots equal Gymnasium's, byte for byte; and their additional features."""
+import json
 import pickle
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from family_tests import continues, equals, frees_models, refuses
 from gymnasium.wrappers import FrameStackObservation
 from markers import often_slow, slow
+from receiving import started
 
 import cypool
 from cypool.envs.shared.mujoco import assets
@@ -337,8 +339,7 @@ test_bad_options = refuses([
 
 
 def test_bad_actions():
-    env = cypool.make("Ant-v5", num_envs=2)
-    env.reset()
+    env = started(cypool.make("Ant-v5", num_envs=2))
     for actions, error, message in [
         (np.full((2, 8), 1.5, np.float32), ValueError, r"actions: expected values in \[-1.0, 1.0\], got 1.5 in row 0"),
         (np.full((2, 8), np.nan, np.float32), ValueError, "actions: expected values"),
@@ -363,8 +364,7 @@ def unstable_robot(tmp_path):
 def test_an_unstable_simulation_starts_over_as_in_gymnasium(tmp_path):
     options = {"xml_file": unstable_robot(tmp_path), "terminate_when_unhealthy": False}
     check_parity("Hopper-v5", num_envs=2, num_steps=60, seeds=(0, 1), **options)
-    with cypool.make("Hopper-v5", num_envs=2, seed=0, **options) as env:
-        env.reset()
+    with started(cypool.make("Hopper-v5", num_envs=2, seed=0, **options)) as env:
         env.action_space.seed(0)
         unstable = [env.step(env.action_space.sample())[-1]["unstable"] for _ in range(60)]
         assert np.max(unstable) > 0 and np.min(unstable) == 0
@@ -398,10 +398,8 @@ def crowd(tmp_path, memory):
 def test_what_mujoco_cannot_do_is_the_error_of_that_env(tmp_path, empty_folder, capfd, memory):
     # Swimmer's rules fit any robot: they look at two positions
     small, large = crowd(tmp_path, memory), crowd(tmp_path, "1M")
-    env = cypool.make("Swimmer-v5", num_envs=2, seed=0, env_options=[{"xml_file": small}, {"xml_file": large}])
-    well = cypool.make("Swimmer-v5", num_envs=1, seed=1, xml_file=large)
-    well.reset()
-    env.reset()
+    env = started(cypool.make("Swimmer-v5", num_envs=2, seed=0, env_options=[{"xml_file": small}, {"xml_file": large}]))
+    well = started(cypool.make("Swimmer-v5", num_envs=1, seed=1, xml_file=large))
     zeros = np.zeros((2, 1), np.float32)
     failed = 0
     for _ in range(40):
@@ -651,10 +649,8 @@ test_a_model_is_loaded_once_and_then_freed = frees_models([("Ant-v5", 3)])
 
 def test_an_ant_is_small(run_python):
     done = run_python("""
-import cypool
-def resident():
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[1]) * 4096
+import cypool, psutil
+resident = lambda: psutil.Process().memory_info().rss
 def stepped(num_envs):
     env = cypool.make("Ant-v5", num_envs=num_envs, num_threads=2)
     env.reset()
@@ -670,8 +666,6 @@ print((resident() - before) / 64e6)
 
 
 def test_the_version_is_that_of_the_library():
-    import mujoco
-
     assert VERSION == mujoco.__version__ == mujoco.mj_versionString()
 
 
@@ -821,8 +815,6 @@ def test_values_beyond_the_type_of_a_field_are_refused():
 
 
 def test_options_survive_json():
-    import json
-
     options = cypool.make_spec("Ant-v5", visual_options={1: True, 3: False}).options
     again = cypool.make_spec("Ant-v5", visual_options=json.loads(json.dumps(options["visual_options"]))).options
     assert again["visual_options"] == options["visual_options"] == {1: True, 3: False}

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from comparing import assert_same
 from markers import EXHAUSTIVE, exhaustive
+from receiving import started
 
 import cypool
 from cypool.envs.shared.lanes import mujoco_lanes
@@ -91,8 +93,8 @@ def own_robot(tmp_path, option="", condim=3, plane="", walls=""):
 
 
 def make_both(env_id, num_envs=7, **options):
-    """Returns a pool that uses lanes, and one that does not."""
-    return [cypool.make(env_id, num_envs=num_envs, seed=5, physics=physics, **options)
+    """Returns a pool that uses lanes, and one that does not, both after a reset."""
+    return [started(cypool.make(env_id, num_envs=num_envs, seed=5, physics=physics, **options))
             for physics in ("lanes", "mj_step")]
 
 
@@ -108,23 +110,10 @@ def move_states(source, target):
     target.load(states)
 
 
-def plain(infos):
-    """Returns bytes for arrays, inside dicts and arrays of arrays."""
-    if isinstance(infos, dict):
-        return {name: plain(value) for name, value in infos.items()}
-    infos = np.asarray(infos)
-    if infos.dtype != object:
-        return infos.tobytes()
-    return [plain(each) for each in infos] if infos.ndim else None
-
-
 def step_both(pools, rng, num_steps=1):
     for _ in range(num_steps):
         actions = random_actions(pools[0], rng)
-        got, expected = (pool.step(actions) for pool in pools)
-        for k in range(4):
-            assert plain(got[k]) == plain(expected[k])
-        assert plain(got[4]) == plain(expected[4])
+        assert_same(*(pool.step(actions) for pool in pools))
 
 
 @pytest.mark.parametrize("xml_file", ROBOTS)
@@ -239,8 +228,6 @@ def test_pool_whose_robots_fall_into_a_far_wall_steps_as_one_by_mj_step(tmp_path
     # the comparison at first use does not reach it
     path = own_robot(tmp_path, option='gravity="6 0 -9.81"', walls=wall)
     pools = make_both("HalfCheetah-v5", xml_file=path, frame_skip=4)
-    for pool in pools:
-        pool.reset()
     step_both(pools, np.random.default_rng(7), 150)
 
 
@@ -248,25 +235,18 @@ def test_pool_whose_robots_fall_into_a_far_wall_steps_as_one_by_mj_step(tmp_path
 @pytest.mark.parametrize("num_threads", [2, *exhaustive(0)])
 def test_pool_in_lanes_steps_as_one_by_mj_step(env_id, num_threads):
     with make_both(env_id, num_threads=num_threads)[0] as lanes, make_both(env_id)[1] as mj_step:
-        pools = lanes, mj_step
-        for pool in pools:
-            pool.reset()
-        step_both(pools, np.random.default_rng(0), 60)
+        step_both((lanes, mj_step), np.random.default_rng(0), 60)
 
 
 # the CPU may have vectors for four or for eight
 @pytest.mark.parametrize("num_envs", [1, 2, 4, 5, 8, 9, 17])
 def test_pool_of_any_size_in_lanes_steps_as_one_by_mj_step(num_envs):
     pools = make_both("Hopper-v5", num_envs, num_threads=0)
-    for pool in pools:
-        pool.reset()
     step_both(pools, np.random.default_rng(num_envs), 40)
 
 
 def test_pool_of_different_frame_skips_steps_as_one_by_mj_step():
     pools = make_both("HalfCheetah-v5", 4, env_options=[{"frame_skip": 1 + k % 2} for k in range(4)])
-    for pool in pools:
-        pool.reset()
     step_both(pools, np.random.default_rng(6), 5)
 
 
@@ -293,9 +273,7 @@ def test_long_runs_in_lanes_have_the_bits_of_mj_step(env_id, num_threads):
             # random, swinging, none
             swing = scale * np.sin(phase + speed * t)
             actions = [rng.uniform(-scale, scale, shape), swing, np.zeros(shape)][number % 3]
-            got, expected = (pool.step(actions.astype(space.dtype)) for pool in pools)
-            for k in range(5):
-                assert plain(got[k]) == plain(expected[k])
+            assert_same(*(pool.step(actions.astype(space.dtype)) for pool in pools))
             if t % 50 == 49:
                 move_states(*pools[::1 if t == 49 else -1])
 
@@ -303,8 +281,6 @@ def test_long_runs_in_lanes_have_the_bits_of_mj_step(env_id, num_threads):
 @pytest.mark.parametrize("autoreset_mode", ["NextStep", "SameStep"])
 def test_pool_in_lanes_resets_as_one_by_mj_step(autoreset_mode):
     pools = make_both("Hopper-v5", 21, autoreset_mode=autoreset_mode, max_episode_steps=13)
-    for pool in pools:
-        pool.reset()
     step_both(pools, np.random.default_rng(1), 60)
 
 
@@ -313,27 +289,12 @@ def test_pool_in_lanes_resets_as_one_by_mj_step(autoreset_mode):
 def test_states_of_a_pool_in_lanes_are_those_of_mj_step(env_id):
     rng = np.random.default_rng(2)
     pools = make_both(env_id)
-    for pool in pools:
-        pool.reset()
     for _ in range(4):
         step_both(pools, rng, 3)
         move_states(pools[1], pools[0])
         step_both(pools, rng, 3)
         move_states(*pools)
     step_both(pools, rng, 3)
-
-
-def states_of(pool, model, positions, velocities, warm_starts):
-    """Returns states of the pool's environments, with these numbers for MuJoCo's."""
-    states, data = pool.save(), mujoco.MjData(model)
-    for k, row in enumerate(states.rows):
-        numbers = bytearray(zlib.decompress(row["own"][0]))
-        for name, values in (("qpos", positions[k]), ("qvel", velocities[k]), ("qacc_warmstart", warm_starts[k])):
-            # the first array of all is qpos
-            at = getattr(data, name).ctypes.data - data.qpos.ctypes.data
-            numbers[at:at + values.nbytes] = values.tobytes()
-        row["own"] = (zlib.compress(bytes(numbers)), *row["own"][1:])
-    return states
 
 
 def cost_of(model, data, acceleration):
@@ -351,8 +312,6 @@ def test_warm_starts_that_cost_as_much_as_cold_ones_are_used_as_by_mj_step(tmp_p
     model = mujoco.MjModel.from_xml_path(path)
     data = mujoco.MjData(model)
     pools = make_both("HalfCheetah-v5", 64, xml_file=path, frame_skip=1)
-    for pool in pools:
-        pool.reset()
     num_ties = 0
     for _ in range(60):
         mujoco.mj_resetData(model, data)
@@ -373,20 +332,20 @@ def test_warm_starts_that_cost_as_much_as_cold_ones_are_used_as_by_mj_step(tmp_p
                 near = middle
         num_ties += 1
         starts = [smooth + near * (1 + 5e-16 * (k - 32)) * direction for k in range(64)]
-        positions, velocities = [data.qpos] * 64, [data.qvel] * 64
-        batches = []
+
+        def begin(number, edited, starts=starts):
+            edited.qpos[:], edited.qvel[:], edited.qacc_warmstart[:] = data.qpos, data.qvel, starts[number]
+
         for pool in pools:
-            pool.load(states_of(pool, model, positions, velocities, starts))
-            batches.append(pool.step(np.zeros((64, 1), np.float32)))
-        assert np.array_equal(batches[0][0], batches[1][0])
+            edit_states(pool, path, begin)
+        got, expected = (pool.step(np.zeros((64, 1), np.float32))[0] for pool in pools)
+        assert np.array_equal(got, expected)
     assert num_ties > 20
 
 
 def test_copies_in_a_pool_in_lanes_have_the_state_of_mj_step():
     rng = np.random.default_rng(3)
     pools = make_both("Walker2d-v5")
-    for pool in pools:
-        pool.reset()
     step_both(pools, rng, 5)
     for pool in pools:
         pool.copy([0, 0], [3, 4])
@@ -412,17 +371,14 @@ def arithmetic(rounding=0, flushes=False):
 @contextlib.contextmanager
 def c_callback(name, kind, function):
     """Sets a callback of MuJoCo to a function of C's kind."""
-    place = ctypes.c_void_p.in_dll(ctypes.CDLL(library_path()), name)
+    library = ctypes.CDLL(next(Path(mujoco.__file__).parent.glob("libmujoco.so*")))
+    place = ctypes.c_void_p.in_dll(library, name)
     held = kind(function)
     place.value = ctypes.cast(held, ctypes.c_void_p).value
     try:
         yield
     finally:
         place.value = None
-
-
-def library_path():
-    return next(Path(mujoco.__file__).parent.glob("libmujoco.so*"))
 
 
 def edit_states(pool, path, edit):
@@ -451,7 +407,7 @@ def edit_states(pool, path, edit):
 def outcome(pool, actions):
     """Returns the results of a step, or the text of its error."""
     try:
-        return plain(dict(enumerate(pool.step(actions)[:4])))
+        return pool.step(actions)[:4]
     except cypool.EnvError as error:
         return str(error)
 
@@ -470,8 +426,6 @@ def test_first_use_with_a_far_wall_that_mj_step_has_otherwise_is_refused(tmp_pat
 def test_state_whose_warmstart_is_not_finite_is_stepped_as_by_mj_step(value):
     rng = np.random.default_rng(8)
     pools = make_both("HumanoidStandup-v5")
-    for pool in pools:
-        pool.reset()
     step_both(pools, rng, 20)
 
     def edit(number, data):
@@ -513,7 +467,6 @@ def test_geoms_that_just_touch_a_plane_touch_it_as_by_mj_step(tmp_path, shape, f
 
     with warnings.catch_warnings(action="error"):
         for pool in pools:
-            pool.reset()
             edit_states(pool, path, edit)
         step_both(pools, np.random.default_rng(0))
 
@@ -541,19 +494,16 @@ def test_warning_of_a_line_search_that_is_not_convex_is_an_error_in_lanes_too(tm
         data.qvel[:] = rng.normal(size=3)
 
     for pool in pools:
-        pool.reset()
         edit_states(pool, path, edit)
     got, expected = (outcome(pool, np.zeros((len(seeds), 1), np.float32)) for pool in pools)
     assert "Linesearch objective is not convex" in expected
-    assert got == expected
+    assert_same(got, expected)
 
 
 @pytest.mark.parametrize("rounding", [1, 2, 3])
 def test_save_in_another_rounding_mode_does_not_change_the_environment(rounding):
     rng = np.random.default_rng(9)
     pools = make_both("Ant-v5", num_threads=1)
-    for pool in pools:
-        pool.reset()
     step_both(pools, rng, 5)
     with warnings.catch_warnings(action="error"), arithmetic(rounding):
         saved = pools[0].save()
@@ -583,8 +533,6 @@ def test_steps_do_not_depend_on_the_arithmetic_of_the_caller(tmp_path):
 def test_save_that_fails_does_not_change_the_environment():
     rng = np.random.default_rng(10)
     pools = make_both("Ant-v5")
-    for pool in pools:
-        pool.reset()
     step_both(pools, rng, 5)
     # which MuJoCo's Python package calls for simulations of its own only
     mujoco.set_mjcb_control(lambda model, data: None)
@@ -601,8 +549,6 @@ def test_save_that_fails_does_not_change_the_environment():
 def test_pool_in_lanes_with_a_python_callback_steps_as_one_by_mj_step(name):
     rng = np.random.default_rng(11)
     pools = make_both("Ant-v5")
-    for pool in pools:
-        pool.reset()
     step_both(pools, rng, 5)
     actions = random_actions(pools[0], rng)
     set_callback = getattr(mujoco, f"set_mjcb_{name}")
@@ -612,15 +558,13 @@ def test_pool_in_lanes_with_a_python_callback_steps_as_one_by_mj_step(name):
     finally:
         set_callback(None)
     assert "wrapper" in expected
-    assert got == expected
+    assert_same(got, expected)
     step_both(pools, rng, 5)
 
 
 def test_pool_in_lanes_with_a_callback_in_c_steps_as_one_by_mj_step():
     rng, calls = np.random.default_rng(12), []
     pools = make_both("Ant-v5", num_threads=1)
-    for pool in pools:
-        pool.reset()
     step_both(pools, rng, 5)
     with c_callback("mjcb_control", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p),
                     lambda m, d: calls.append(m)):
@@ -634,8 +578,6 @@ def test_wrong_lanes_are_found_reported_once_and_not_used_any_more(tmp_path, wal
     path = own_robot(tmp_path)
     rng = np.random.default_rng(4)
     pools = make_both("HalfCheetah-v5", xml_file=path, frame_skip=4, reset_noise_scale=0.25)
-    for pool in pools:
-        pool.reset()
     # lanes have read the model before
     importlib.import_module("walker.robot").set_gravity(load_model(path), np.nextafter(-9.81, 0))
     with pytest.warns(UserWarning, match="lanes and mj_step differ in") as caught:
@@ -656,7 +598,6 @@ def test_wrong_lanes_are_found_reported_once_and_not_used_any_more(tmp_path, wal
 def test_wrong_lanes_cost_no_row_where_warnings_are_errors(tmp_path, walker, monkeypatch):
     path = own_robot(tmp_path, option='tolerance="1e-9"')
     pool = make_both("HalfCheetah-v5", xml_file=path, frame_skip=4, reset_noise_scale=0.25)[0]
-    pool.reset()
     importlib.import_module("walker.robot").set_gravity(load_model(path), np.nextafter(-9.81, 0))
     reported, rng = [], np.random.default_rng(4)
     monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: reported.append(unraisable.exc_value))

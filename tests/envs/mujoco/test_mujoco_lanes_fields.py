@@ -224,7 +224,6 @@ def changed(text, path, attribute, value, which):
 
 
 def extended(text, path, snippet):
-    """Returns a model with one more element."""
     root = ElementTree.fromstring(text)
     (root.find("worldbody/body") if path == "body" else root.find(path)).append(ElementTree.fromstring(snippet))
     return ElementTree.tostring(root, "unicode")

@@ -2,6 +2,7 @@
 import contextlib
 import ctypes
 import importlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,17 +12,11 @@ from pool_arguments import THREADS
 
 import cypool
 from cypool.envs.shared.lanes import mujoco_lanes
-from cypool.envs.shared.lanes.mujoco_lanes import check_machine, make_lanes
+from cypool.envs.shared.lanes.mujoco_lanes import make_lanes
 from cypool.envs.shared.mujoco.mujoco_common import load_model
 from cypool.hooks import Transition
 from cypool.policies import Decision
 from cypool.spec import Array
-
-pytest.importorskip("mujoco")
-try:
-    check_machine()
-except ValueError as refusal:
-    pytest.skip(f"lanes: {refusal}", allow_module_level=True)
 
 MODELS = {"HalfCheetah-v5": "half_cheetah.xml", "Hopper-v5": "hopper.xml", "Ant-v5": "ant.xml",
           "MaMuJoCo/HalfCheetah-2x3-v1": "half_cheetah.xml"}
@@ -314,20 +309,16 @@ def rollout(env, actions):
     return [done.obs, done.reward, done.last_obs]
 
 
-def robots_model(env_id):
-    """Returns the model that pools of an id share."""
-    if env_id.startswith("dm_control/"):
-        return importlib.import_module("cypool.envs.dm_control.specs").load_task("walker", "run")
-    return load_model(MODELS[env_id])
-
-
 @pytest.mark.parametrize("num_threads", [0, 2])
 @pytest.mark.parametrize("play", [synchronous, asynchronous, rollout])
 @pytest.mark.parametrize("env_id", [
     "HalfCheetah-v5", pytest.param("dm_control/walker-run-v0", marks=pytest.mark.families("dm_control"))])
 def test_lanes_that_are_wrong_late_publish_no_wrong_row(walker, monkeypatch, env_id, play, num_threads):
     monkeypatch.setattr(mujoco_lanes, "_verdicts", {})
-    model, actions = robots_model(env_id), np.random.default_rng(0).uniform(-0.7, 0.7, (12, NUM, 6)).astype(np.float32)
+    # the model that pools of the id share
+    model = load_model(MODELS[env_id]) if env_id in MODELS else (
+        importlib.import_module("cypool.envs.dm_control.specs").load_task("walker", "run"))
+    actions = np.random.default_rng(0).uniform(-0.7, 0.7, (12, NUM, 6)).astype(np.float32)
     # the first controls that are clipped
     actions[7:, 3:] *= 2
     lanes, set_limit = make_lanes(model), importlib.import_module("walker.robot").set_control_limit
@@ -453,8 +444,8 @@ def test_own_robot_that_does_not_say_what_it_reads_is_stepped_by_mj_step(walker)
 
 def test_own_robot_that_reads_sensors_is_stepped_in_lanes_if_they_have_all(walker, tmp_path):
     cls = type("Sensing", (importlib.import_module("walker.robot").Robot,), {"read_fields": ("sensordata",)})
-    with open(importlib.import_module("walker.robot").XML) as file:
-        text = file.read().replace("<geom size", '<site name="tip"/><geom size')
+    text = Path(importlib.import_module("walker.robot").XML).read_text()
+    text = text.replace("<geom size", '<site name="tip"/><geom size')
     for sensors, said in (('<gyro site="tip"/><framepos objtype="site" objname="tip"/>', "lanes"),
                           ('<gyro site="tip"/><clock/>', "mj_step: lanes do not support all sensors")):
         path = tmp_path / "robot.xml"
@@ -478,10 +469,8 @@ def test_pool_that_observes_pictures_steps_in_lanes_as_by_mj_step(env_id, option
 @pytest.mark.parametrize("physics", ["lanes", "mj_step"])
 def test_pool_of_many_robots_takes_little_memory_for_each(run_forked, physics):
     done = run_forked(f"""if True:
-        import cypool, os
-        def resident():
-            with open("/proc/self/statm") as file:
-                return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+        import cypool, psutil
+        resident = lambda: psutil.Process().memory_info().rss
         def stepped(num_envs):
             env = cypool.make("Ant-v5", num_envs=num_envs, num_threads=0, seed=0, physics="{physics}")
             for _ in range(2):

@@ -63,7 +63,6 @@ LOOSE = 'range="0.1 0.6" limited="true" margin="0.02"'
 
 
 def tied(*given, more=""):
-    """Returns a scene with strings."""
     return {"things": HOOKS, "more": f"<tendon>{strings(*given)}</tendon>{more}"}
 
 

@@ -3,23 +3,25 @@
 They are drawn by OpenGL. Where a machine has none, the tests see that the error says so.
 """
 import functools
-import gc
-import os
 import pickle
 
 import gymnasium
 import mujoco
 import numpy as np
+import psutil
 import pytest
+from drawing import egl, missing  # noqa: F401
 from family_tests import refuses
 from gymnasium.wrappers import AddRenderObservation, FrameStackObservation
 from markers import exhaustive, slow
+from receiving import started
 
 import cypool
 from cypool.compat import envpool
+from cypool.envs.shared.mujoco import mujoco_common
 
 # Gymnasium says so of v4
-pytestmark = pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning")
+pytestmark = [pytest.mark.usefixtures("egl"), pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning")]
 
 SIZE = {"width": 60, "height": 44}
 # where equality with Gymnasium is not asked for
@@ -27,27 +29,17 @@ QUICK = {**SIZE, "shadows": False}
 CONTACTS = {int(mujoco.mjtVisFlag.mjVIS_CONTACTPOINT): True, int(mujoco.mjtVisFlag.mjVIS_CONTACTFORCE): True}
 
 
-@functools.cache
-def missing():
-    """Returns the error of `make` where there is no OpenGL, "" where there is."""
-    try:
-        cypool.make("InvertedPendulum-v5", from_pixels=True, **SIZE).close()
-    except ImportError as error:
-        return str(error)
-    return ""
-
-
 def draws(test):
     """For tests that draw: without OpenGL they look at the errors instead."""
 
     @functools.wraps(test)
     def run(**arguments):
-        if not missing():
+        message = missing("InvertedPendulum-v5")
+        if not message:
             test(**arguments)
             return
-        assert "apt install libegl1" in missing()
-        env = cypool.make("Ant-v5", **SIZE)
-        env.reset()
+        assert "apt install libegl1" in message
+        env = started(cypool.make("Ant-v5", **SIZE))
         with pytest.raises(ImportError, match="rendering MuJoCo's robots requires headless OpenGL"):
             env.render()
         env.close()
@@ -55,39 +47,15 @@ def draws(test):
     return run
 
 
-@pytest.fixture(autouse=True)
-def no_garbage():
-    """Keeps Gymnasium's renderers from being freed while another one draws: that would draw black from there on.
-
-    They free textures and buffers by number, in whatever context is the current one.
-    """
-    gc.collect()
-    # the next collection has less to look at
-    gc.freeze()
-    gc.disable()
-    yield
-    gc.enable()
-
-
-@pytest.fixture(autouse=True)
-def egl(monkeypatch, tmp_path_factory):
-    """Where Gymnasium draws: by default it would ask for a display. It also writes a log to the current folder."""
-    monkeypatch.setenv("MUJOCO_GL", "egl")
-    monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))
-
-
 def contexts():
-    from cypool.envs.shared.mujoco import mujoco_common
-
     return mujoco_common.contexts()
 
 
 def compare(id, pictures=4, steps_before=0, **options):
     """Draws ours and Gymnasium's in turn, through a reset."""
     options = {**SIZE, **options}
-    env = cypool.make(id, num_threads=0, seed=3, autoreset_mode="Disabled", **options)
+    env = started(cypool.make(id, num_threads=0, seed=3, autoreset_mode="Disabled", **options))
     reference = gymnasium.make(id, render_mode="rgb_array", **options)
-    env.reset()
     reference.reset(seed=3)
     random = np.random.default_rng(0)
     space = env.single_action_space
@@ -148,9 +116,7 @@ def test_the_camera_is_aimed_at_the_first_picture():
 
 @draws
 def test_looking_changes_nothing_and_ids_are_those_asked_for():
-    env, twin = (cypool.make("Ant-v5", num_envs=3, seed=1, num_threads=2, **SIZE) for _ in range(2))
-    env.reset()
-    twin.reset()
+    env, twin = (started(cypool.make("Ant-v5", num_envs=3, seed=1, num_threads=2, **SIZE)) for _ in range(2))
     pictures = env.render()
     assert len({picture.tobytes() for picture in pictures}) == 3
     assert np.array_equal(env.render([2, 0]), np.stack([pictures[2], pictures[0]]))
@@ -165,9 +131,8 @@ def test_looking_changes_nothing_and_ids_are_those_asked_for():
 
 @draws
 def test_pictures_of_a_randomized_model():
-    env = cypool.make("HalfCheetah-v5", seed=3, randomize={"geom_rgba": ("set", 0.5, 0.5)}, **SIZE)
+    env = started(cypool.make("HalfCheetah-v5", seed=3, randomize={"geom_rgba": ("set", 0.5, 0.5)}, **SIZE))
     reference = gymnasium.make("HalfCheetah-v5", render_mode="rgb_array", **SIZE)
-    env.reset()
     reference.reset(seed=3)
     colors = reference.unwrapped.model.geom_rgba
     colors[:] = 0.5
@@ -182,9 +147,8 @@ def test_pictures_of_a_randomized_model():
 
 @draws
 def test_without_shadows():
-    env = cypool.make("HalfCheetah-v5", seed=3, shadows=False, **SIZE)
+    env = started(cypool.make("HalfCheetah-v5", seed=3, shadows=False, **SIZE))
     reference = gymnasium.make("HalfCheetah-v5", render_mode="rgb_array", **SIZE)
-    env.reset()
     reference.reset(seed=3)
     shaded = reference.render()
     reference.unwrapped.mujoco_renderer.viewer.scn.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = 0
@@ -273,8 +237,7 @@ def test_asynchronous_pools(num_threads):
     plain = cypool.make("HalfCheetah-v5", num_threads=0, **options)
     expected = [plain.reset()[0]]
     actions = np.linspace(-1, 1, 24, dtype=np.float32).reshape(4, 6)
-    for _ in range(3):
-        expected.append(plain.step(actions)[0])
+    expected += [plain.step(actions)[0] for _ in range(3)]
     env.async_reset()
     for _ in range(8):
         obs, *_, info = env.recv()
@@ -290,10 +253,9 @@ def test_asynchronous_pools(num_threads):
 @pytest.mark.parametrize("steps, stack", [(2, 3), *slow((0, 1), (0, 3), (2, 1))])
 def test_save_and_load(steps, stack):
     options = {"num_envs": 2, "from_pixels": True, "frame_stack": stack, "max_episode_steps": 4, **QUICK}
-    env = cypool.make("Ant-v5", seed=1, num_threads=2, **options)
+    env = started(cypool.make("Ant-v5", seed=1, num_threads=2, **options))
     other = cypool.make("Ant-v5", seed=9, num_threads=0, **options)
     actions = np.full((2, 8), 0.7, np.float32)
-    env.reset()
     # its camera looks elsewhere
     other.reset()
     for _ in range(steps):
@@ -309,9 +271,7 @@ def test_save_and_load(steps, stack):
 
 @draws
 def test_a_state_from_before_the_first_picture():
-    env, other = (cypool.make("Ant-v5", seed=1, **SIZE) for _ in range(2))
-    env.reset()
-    other.reset()
+    env, other = (started(cypool.make("Ant-v5", seed=1, **SIZE)) for _ in range(2))
     early = env.save()
     actions = np.full((1, 8), 0.7, np.float32)
     for _ in range(20):
@@ -324,8 +284,7 @@ def test_a_state_from_before_the_first_picture():
 
 
 def test_contacts_that_are_drawn_are_not_saved():
-    env = cypool.make("Ant-v5", visual_options=CONTACTS)
-    env.reset()
+    env = started(cypool.make("Ant-v5", visual_options=CONTACTS))
     with pytest.raises(NotImplementedError, match="visual_options"):
         env.save()
     env.close()
@@ -337,22 +296,16 @@ def test_contexts_go_with_their_pools():
     before = contexts()
     memory = []
     for _ in range(4):
-        env = cypool.make("HalfCheetah-v5", num_envs=4, num_threads=2, from_pixels=True, **SIZE)
-        env.reset()
+        env = started(cypool.make("HalfCheetah-v5", num_envs=4, num_threads=2, from_pixels=True, **SIZE))
         for _ in range(2):
             env.step(np.zeros((4, 6), np.float32))
         # one for each thread that drew; the caller draws, too
         assert 1 <= contexts() - before <= 2
         env.close()
         assert contexts() == before
-        memory.append(resident())
+        memory.append(psutil.Process().memory_info().rss)
     # a context has 64 MB of shadows
     assert memory[-1] - memory[1] < 100e6
-
-
-def resident():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 # ---- errors
@@ -382,13 +335,6 @@ test_bad_options = refuses([
 ], "Ant-v5")
 
 
-def hide_libraries(folder, monkeypatch):
-    """Has new processes find files that are no libraries."""
-    for name in ("libEGL.so.1", "libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"):
-        (folder / name).write_text("no library")
-    monkeypatch.setenv("LD_LIBRARY_PATH", str(folder))
-
-
 NO_LIBRARY = """
 import ctypes, os
 import mujoco
@@ -409,7 +355,10 @@ env.step([[0.0] * 8])
 
 @pytest.mark.parametrize("variable", ["", *slow("egl", "osmesa")])
 def test_without_the_libraries_the_error_says_what_to_install(run_python, tmp_path, monkeypatch, variable):
-    hide_libraries(tmp_path, monkeypatch)
+    # a new process finds files that are no libraries
+    for name in ("libEGL.so.1", "libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"):
+        (tmp_path / name).write_text("no library")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     monkeypatch.delenv("MUJOCO_GL")
     done = run_python(NO_LIBRARY.format(variable=variable))
     assert done.returncode == 0, done.stderr
@@ -519,9 +468,8 @@ print("done")
 def test_envpools_interface_draws_with_the_size_and_the_camera_that_make_was_told():
     with envpool.make_gymnasium("HalfCheetah-v5", render_camera_id=0,
                                 **{f"render_{name}": size for name, size in SIZE.items()}) as env:
-        same = cypool.make("HalfCheetah-v5", seed=42, camera_id=0, **SIZE)
+        same = started(cypool.make("HalfCheetah-v5", seed=42, camera_id=0, **SIZE))
         env.reset()
-        same.reset()
         assert np.array_equal(env.render(camera_id=0), same.render())
         with pytest.raises(ValueError, match="^camera_id: .* 0 .the render_camera_id passed to make., got -1"):
             env.render(camera_id=-1)

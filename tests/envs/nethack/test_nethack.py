@@ -18,6 +18,7 @@ import pytest
 from family_tests import continues, equals, refuses
 from markers import often_exhaustive
 from pool_arguments import MODES
+from receiving import started
 from state_edits import with_own
 from waiting import attempts, join
 
@@ -120,8 +121,7 @@ def test_episodes():
     """They follow from the seed, are all different, and are the same on any thread."""
     firsts = []
     for threads in (0, 1, 5):
-        env = made("NetHackScore-v0", 6, num_threads=threads, abort_steps=20)
-        env.reset()
+        env = started(made("NetHackScore-v0", 6, num_threads=threads, abort_steps=20))
         batches = [env.step([k % 23] * 6)[0]["tty_chars"] for k in range(60)]
         firsts.append(np.array(batches))
     assert np.array_equal(firsts[0], firsts[1]) and np.array_equal(firsts[0], firsts[2])
@@ -214,8 +214,7 @@ def test_wild_options():
 
 @pytest.mark.parametrize("keys", [b"#panic\ry", b"\xf1yy  "], ids=str)
 def test_a_panic_costs_one_row(keys):
-    env = made(num_envs=2, autoreset_mode="Disabled", **DEBUG)
-    env.reset()
+    env = started(made(num_envs=2, autoreset_mode="Disabled", **DEBUG))
     with pytest.raises(EnvError, match="env 0: RuntimeError: NetHack: the game cannot continue: a panic") as caught:
         for key in keys:
             env.step([key, ord("s")])
@@ -247,8 +246,7 @@ def test_overwritten_memory():
 
 
 def test_an_endless_loop_ends():
-    env = made(max_step_seconds=0.2)
-    env.reset()
+    env = started(made(max_step_seconds=0.2))
     game, = games_of(env)
     # the inventory's list has no end
     game.overwrite("youmonst", "youmonst")
@@ -288,11 +286,6 @@ def test_neighbours_do_not_notice():
     assert beside == alone and failed
 
 
-def in_a_process(code, folder):
-    return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, cwd=folder,
-                          timeout=300)
-
-
 def test_signals_pass_on(tmp_path):
     """A fault outside of a game is reported as if there were none; handlers go with the last game."""
     begin = """
@@ -308,7 +301,8 @@ def test_signals_pass_on(tmp_path):
         """
     on, off = "faulthandler.enable()", "del env"
     for before, after, then in ((on, "", ""), ("", on, ""), (on, "", off), ("", "", ""), (on, on, off)):
-        done = in_a_process(begin.format(before=before, after=after, then=then), tmp_path)
+        code = textwrap.dedent(begin.format(before=before, after=after, then=then))
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=300)
         assert done.returncode == -signal.SIGSEGV
         assert ("Fatal Python error: Segmentation fault" in done.stderr) == (on in (before, after)), done.stderr
         assert done.stderr.count("Fatal Python error") <= 1
@@ -333,9 +327,7 @@ def on_from(env, chance, num_steps=60):
 def test_states_and_copies(id, options):
     """Put back, moved to another block of memory, and played again from a file: always the same game."""
     options = {"observation_keys": ALL_KEYS, "autoreset_mode": "SameStep", **options}
-    env, other = made(id, **options), made(id, seed=8, **options)
-    env.reset()
-    other.reset()
+    env, other = started(made(id, **options)), started(made(id, seed=8, **options))
     on_from(other, np.random.default_rng(3), 30)
     for seed in range(3):
         on_from(env, np.random.default_rng(seed), 100)
@@ -349,8 +341,7 @@ def test_states_and_copies(id, options):
         other.load(cypool.State.from_bytes(packed))
         assert on_from(other, np.random.default_rng(50)) == want
         assert other.save().to_bytes() != packed
-        two = made(id, 2, seed=4, **options)
-        two.reset()
+        two = started(made(id, 2, seed=4, **options))
         two.load(state, [1])
         two.copy([1], [0])
         rows = [two.step(np.random.default_rng(6).integers(two.single_action_space.n, size=1).repeat(2))[0]["tty_chars"]
@@ -360,9 +351,7 @@ def test_states_and_copies(id, options):
 
 def test_moves_keep_what_is_half_an_address():
     """A short text over an old address looks like one: games have such, and pressed other keys after a move."""
-    env, other = made(), made()
-    env.reset()
-    other.reset()
+    env, other = started(made()), started(made())
     (game,), (moved,) = games_of(env), games_of(other)
     game.overwrite("toplines", "youmonst")
     address = game.overwrite("toplines", 0)
@@ -379,8 +368,7 @@ def test_moves_keep_what_is_half_an_address():
 
 def test_memory_is_only_for_what_it_was_saved_with():
     """An edited state is played again; a pickle and a file have no memory in them."""
-    env = made(seed=5)
-    env.reset()
+    env = started(made(seed=5))
     for k in range(20):
         env.step([k])
     state = env.save()
@@ -408,8 +396,7 @@ def test_memory_is_only_for_what_it_was_saved_with():
     (7, b"\0" * 5001, "at most 5000 actions"),
     (None, (), "expected 8 values")], ids=str)
 def test_edited_states(place, value, message):
-    env = made()
-    env.reset()
+    env = started(made())
     state = env.save()
     own = list(state.rows[0]["own"])
     if place is not None:
@@ -422,8 +409,7 @@ def test_edited_states(place, value, message):
 
 def test_actions_after_the_end():
     # quits the game, which takes no more actions then
-    quitting = made(actions=[0xf1, ord("y")], allow_all_yn_questions=True, allow_all_modes=True)
-    quitting.reset()
+    quitting = started(made(actions=[0xf1, ord("y")], allow_all_yn_questions=True, allow_all_modes=True))
     state = quitting.save()
     own = [*state.rows[0]["own"]]
     own[7] = bytes([0, 1] * 20)
@@ -432,8 +418,7 @@ def test_actions_after_the_end():
 
 
 def test_step_of_a_forged_state_whose_game_is_over_raises():
-    env = made("NetHackChallenge-v0", no_progress_timeout=3, autoreset_mode="Disabled")
-    env.reset()
+    env = started(made("NetHackChallenge-v0", no_progress_timeout=3, autoreset_mode="Disabled"))
     state = env.save()
     for _ in range(100):
         _, _, terminated, truncated, _ = env.step([0])
@@ -450,8 +435,7 @@ def test_step_of_a_forged_state_whose_game_is_over_raises():
 
 def test_scores_of_a_state():
     """An episode knows of earlier ones only by NetHack's list of scores."""
-    env = made("NetHackScore-v0", abort_steps=100)
-    env.reset()
+    env = started(made("NetHackScore-v0", abort_steps=100))
     for action in np.random.default_rng(1).integers(23, size=(450, 1)):
         env.step(action)
     record = env.save().rows[0]["own"][6]
@@ -462,8 +446,7 @@ def test_scores_of_a_state():
 
 
 def test_rollouts_and_history():
-    env = made("NetHackScore-v0", 4)
-    env.reset()
+    env = started(made("NetHackScore-v0", 4))
     ways = np.random.default_rng(0).integers(23, size=(12, 4))
     state = env.save()
     want = [env.step(way)[1] for way in ways]
@@ -483,8 +466,7 @@ def test_tiles():
     pytest.importorskip("nle")
     from cypool.envs.nethack.reference import Reference
 
-    env = made("NetHackScore-v0", seed=3, abort_steps=12)
-    env.reset()
+    env = started(made("NetHackScore-v0", seed=3, abort_steps=12))
     theirs = Reference(env.env_spec.options, None)
     theirs.reset(seed=3)
     theirs.nle.nethack.setup_tiles()
@@ -502,8 +484,7 @@ def test_texts_equal_those_of_nle():
     from cypool.envs.nethack.reference import Reference
 
     # also where the task does not observe the letters
-    env = made("NetHackScore-v0", seed=3, abort_steps=12, render_mode="ansi", observation_keys=("blstats",))
-    env.reset()
+    env = started(made("NetHackScore-v0", seed=3, abort_steps=12, render_mode="ansi", observation_keys=("blstats",)))
     theirs = Reference(cypool.make_spec("NetHackScore-v0", abort_steps=12).options, None)
     theirs.reset(seed=3)
     theirs.nle.render_mode = "ansi"
@@ -525,8 +506,7 @@ def test_terminal():
     assert ["no action for this key" in each for each in said] == [
         False, False, False, True, False, False, False]
     assert "Are you sure you want to pray?" in said[5]
-    again = made(nle_seeds=(1, 2), clock=10**9)
-    again.reset()
+    again = started(made(nle_seeds=(1, 2), clock=10**9))
     obs = again.step([actions.USEFUL.index("northwest")])[0]
     screen = terminal.screen_text(obs["tty_chars"][0], obs["tty_colors"][0], obs["tty_cursor"][0])
     assert f"{terminal.HOME}{screen}" in said[2] and "Hello Agent" in said[1]
@@ -542,7 +522,6 @@ def test_play_needs_a_terminal(capsys):
 
 
 def test_example():
-    """A short search."""
     path = Path(__file__).parents[3] / "examples" / "nethack_search.py"
     spec = importlib.util.spec_from_file_location("nethack_search", path)
     example = importlib.util.module_from_spec(spec)
@@ -579,9 +558,8 @@ def test_other_files(tmp_path, monkeypatch):
 
 
 def test_turns_and_depth_stay_where_a_game_ends():
-    with cypool.make("NetHackScore-v0", num_envs=2, seed=0, infos=("turns", "depth"), abort_steps=30,
-                     autoreset_mode="Disabled") as env:
-        env.reset()
+    with started(cypool.make("NetHackScore-v0", num_envs=2, seed=0, infos=("turns", "depth"), abort_steps=30,
+                             autoreset_mode="Disabled")) as env:
         depth = turns = None
         for _ in range(30):
             _, _, terminated, truncated, info = env.step([0, 0])
@@ -593,8 +571,7 @@ def test_turns_and_depth_stay_where_a_game_ends():
 
 
 def test_an_endless_loop_ends_in_the_child_of_a_fork():
-    env = made(max_step_seconds=0.2)
-    env.reset()
+    env = started(made(max_step_seconds=0.2))
     env.step([0])
     child = os.fork()
     if child == 0:

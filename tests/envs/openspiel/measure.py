@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from measuring import ROOT, Table, chosen
+from measuring import ROOT, Table, chosen, steps_of
 
 import cypool
 from cypool.envs.openspiel import library
@@ -43,13 +43,7 @@ def rollout(id, arguments):
 def loop(id, arguments):
     """Returns a candidate: draws legal actions, then steps; in Python."""
     env = made(id, arguments)
-
-    def run():
-        for _ in range(STEPS):
-            env.step(env.sample_legal())
-        return STEPS * env.num_envs
-
-    return run
+    return steps_of(env, range(STEPS), step=lambda _: env.step(env.sample_legal()))
 
 
 def name_of(id):
@@ -112,7 +106,6 @@ def of_rl_environment(id):
 
 @functools.cache
 def compiled():
-    """Returns the functions of bare.cpp."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(__file__).with_name("bare.cpp")
         subprocess.run(["g++", "-std=c++20", "-O2", "-shared", "-fPIC", "-I", ROOT, source, "-ldl", "-o",

@@ -11,10 +11,12 @@ import pytest
 from envs.openspiel.rl_environment import assert_equal
 from family_tests import assert_edits_are_harmless, continues, equals, imports_nothing, refuses
 from markers import exhaustive, often_slow
+from receiving import started
 from state_edits import edited, fields_of, with_own
 from waiting import attempts
 
 import cypool
+from cypool.envs.openspiel import openspiel
 from cypool.state import State
 from cypool.testing import check_env
 
@@ -30,8 +32,7 @@ GAMES = [("tic_tac_toe", {}), ("chess", {}), ("go", {"board_size": 5, "komi": 0.
 
 
 def made(short_name, **options):
-    env = cypool.make(f"openspiel/{short_name}-v0", **{"num_envs": 1, "num_threads": 0, "seed": 3, **options})
-    env.reset()
+    env = started(cypool.make(f"openspiel/{short_name}-v0", **{"num_envs": 1, "num_threads": 0, "seed": 3, **options}))
     env.action_space.seed(0)
     return env
 
@@ -350,8 +351,6 @@ test_openspiel_is_not_imported = imports_nothing(
 
 def test_module_shares_no_symbol_with_openspiel():
     # a registry of games that both have would be one
-    from cypool.envs.openspiel import openspiel
-
     shown = subprocess.check_output(["nm", "-D", "--defined-only", openspiel.__file__], text=True, timeout=300)
     assert [line.split()[-1] for line in shown.splitlines()] == ["PyInit_openspiel"]
 
@@ -394,20 +393,17 @@ def test_another_library_is_refused(run_python, tmp_path, library, message):
 
 
 def test_trees_have_outcomes_of_chance_and_refuse_hidden_information():
-    env = cypool.make("openspiel/pig-v0", num_envs=3, num_threads=1, horizon=50)
-    env.reset()
+    env = started(cypool.make("openspiel/pig-v0", num_envs=3, num_threads=1, horizon=50))
     result = cypool.TreeSearch(env, simulations=100).run("rollout")
     assert (result.visits.sum(axis=1) == 100).all()
-    hidden = cypool.make("openspiel/kuhn_poker-v0", num_envs=2, num_threads=0)
-    hidden.reset()
+    hidden = started(cypool.make("openspiel/kuhn_poker-v0", num_envs=2, num_threads=0))
     with pytest.raises(ValueError, match="^env: expected a game without hidden information, .*got openspiel/kuhn"):
         cypool.TreeSearch(hidden)
     assert (cypool.TreeSearch(hidden, allow_hidden=True, simulations=20).run("rollout").visits.sum(axis=1) == 20).all()
 
 
 def test_chance_of_a_random_state_is_not_drawn_again():
-    env = cypool.make("openspiel/pig-v0", num_envs=3, num_threads=0, horizon=50, chance_stream="random_state")
-    env.reset()
+    env = started(cypool.make("openspiel/pig-v0", num_envs=3, num_threads=0, horizon=50, chance_stream="random_state"))
     with pytest.raises(ValueError, match="^chance: expected 'foresee' for openspiel/pig-v0 .it draws"):
         cypool.TreeSearch(env)
     search = cypool.TreeSearch(env, simulations=40, chance="foresee")

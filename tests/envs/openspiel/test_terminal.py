@@ -3,12 +3,10 @@ import importlib.util
 import os
 import pty
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from at_terminal import assert_listed_moves_are_taken, typed
+from at_terminal import assert_listed_moves_are_taken, said_by_play, typed
 from waiting import attempts
 
 import cypool
@@ -88,19 +86,5 @@ def test_play_of_all_at_once_is_refused():
 
 @pytest.mark.parametrize("id, first", [("breakthrough", b"Your move as"), ("2048", b"Your move (")])
 def test_play_command_ends_with_its_input(id, first, tmp_path):
-    ours, theirs = pty.openpty()
-    with subprocess.Popen([sys.executable, "-m", "cypool", "play", f"openspiel/{id}-v0"], stdin=theirs, stdout=theirs,
-                          stderr=theirs, cwd=tmp_path, start_new_session=True) as run:
-        os.close(theirs)
-        said = b""
-        os.write(ours, b"1\n")
-        while said.count(first) < 2:
-            said += os.read(ours, 4096)
-        os.write(ours, b"\x04")
-        try:
-            while part := os.read(ours, 4096):
-                said += part
-        except OSError:  # the other end is closed
-            pass
-    os.close(ours)
-    assert run.returncode == 0 and b" plays " in said and b"1 steps, rewards " in said and b"Traceback" not in said
+    said = said_by_play([f"openspiel/{id}-v0"], b"1\n", first, tmp_path)
+    assert " plays " in said and "1 steps, rewards " in said

@@ -1,20 +1,13 @@
 """Overcooked: overcooked_ai's bits; layouts; rules at the edge; pictures; states; options."""
 import importlib.util
 
+import family_tests
 import numpy as np
 import pytest
 from envs.overcooked.play import BASE, CROWD, GRID, ORDERS, VARIANTS, players, with_fewer
-from family_tests import (
-    assert_edits_are_harmless,
-    continues,
-    draws_after_a_reset,
-    imports_nothing,
-    pettingzoo_accepts,
-    refuses,
-    refuses_other_forms,
-)
 from markers import often_slow
 from pool_arguments import MODES
+from receiving import started, stepped
 from state_edits import edited, number_in
 
 import cypool
@@ -28,17 +21,7 @@ POT, COUNTER, DISHES = 2, 1, 16  # cells of GRID: a pot, a counter, the dispense
 
 
 def made(**options):
-    env = cypool.make(BASE, **{"num_envs": 1, "num_threads": 0, "layout": GRID, **options})
-    env.reset()
-    return env
-
-
-def played(num_steps=60, **options):
-    env = made(**options)
-    env.action_space.seed(0)
-    for _ in range(num_steps):
-        env.step(env.action_space.sample())
-    return env
+    return started(cypool.make(BASE, **{"num_envs": 1, "num_threads": 0, "layout": GRID, **options}))
 
 
 def soup(path, onions=0, tomatoes=0, tick=-1):
@@ -57,9 +40,6 @@ def placed(*cooks, options=None, **more):
 
 def held(env, k=0):
     return number_in(env.save(), f"player[{k}].held.kind")
-
-
-# ---- the behaviour of overcooked_ai
 
 
 @needs_overcooked_ai
@@ -84,8 +64,7 @@ def test_parity_of_all_layouts():
 
 @needs_overcooked_ai
 def test_layouts_have_the_words_of_their_files():
-    env = cypool.make("Overcooked-tutorial_1-v0", num_threads=0)
-    env.reset()
+    env = started(cypool.make("Overcooked-tutorial_1-v0", num_threads=0))
     state = env.save()
     # its episodes begin with two onions in a pot, and players who look elsewhere
     assert number_in(state, "thing[16].onions") == 2 and number_in(state, "player[0].direction") == WEST
@@ -110,9 +89,6 @@ except ImportError as error:
 """)
     assert done.stdout == ("Overcooked's layouts need overcooked-ai 1.1.0, found 0.0.1: "
                            'pip install --no-deps "overcooked-ai==1.1.0"\n'), done.stderr
-
-
-# ---- rules
 
 
 def test_a_soup_is_cooked_and_served():
@@ -176,9 +152,6 @@ def test_the_end_is_a_truncation_and_urgent_before():
     assert seen[-1][3][0] and not seen[-2][3][0] and not any(each[2][0] for each in seen)
 
 
-# ---- pictures, states and options
-
-
 def test_picture_shows_cooks_and_soups():
     env = placed((1, 1, NORTH, ONION), (3, 2, SOUTH), **soup("thing[2]", 2, 1, tick=3), **{"thing[1].kind": TOMATO})
     picture = env.render()[0]
@@ -187,13 +160,13 @@ def test_picture_shows_cooks_and_soups():
     assert len(cells) == 5
 
 
-test_states_continue = continues([(BASE, mode, {"layout": GRID, "horizon": 33}) for mode in MODES] + [
+test_states_continue = family_tests.continues([(BASE, mode, {"layout": GRID, "horizon": 33}) for mode in MODES] + [
     (BASE, "NextStep", {"layout": CROWD, "horizon": 33, "obs_dtype": "uint8"})], before=7, after=60)
 
 
 def test_edited_states_are_harmless():
-    assert_edits_are_harmless(lambda: played(layout=CROWD), 60, 4)
-    assert_edits_are_harmless(lambda: played(obs_dtype="uint8"), 60, 4)
+    family_tests.assert_edits_are_harmless(lambda: stepped(made(layout=CROWD), 60), 60, 4)
+    family_tests.assert_edits_are_harmless(lambda: stepped(made(obs_dtype="uint8"), 60), 60, 4)
 
 
 def test_states_that_break_rules_are_refused():
@@ -214,11 +187,11 @@ def test_states_that_break_rules_are_refused():
             env.load(edited(state, numbers))
 
 
-test_states_of_other_forms_are_refused = refuses_other_forms(made)
+test_states_of_other_forms_are_refused = family_tests.refuses_other_forms(made)
 
-test_render_without_a_reset_is_refused = draws_after_a_reset(made)
+test_render_without_a_reset_is_refused = family_tests.draws_after_a_reset(made)
 
-test_bad_options_are_refused = refuses([
+test_bad_options_are_refused = family_tests.refuses([
     ({"layout": 3}, TypeError, "layout: expected the name of a layout, or its lines as a str, got 3"),
     ({"layout": "XPX\nX1\nXDX"}, ValueError, "layout: expected lines of the same length"),
     ({"layout": "XPX\nX1X\nXsX"}, ValueError, "layout: expected the characters X, O, T, D, P, S, space and 1 to 9"),
@@ -257,12 +230,13 @@ test_bad_options_are_refused = refuses([
 def test_most_of_everything_is_stepped():
     floor = "X" + " " * 62 + "X"
     largest = ["X" * 64, "X123456789" + " " * 53 + "X", *[floor] * 61, "XOTDPS" + "X" * 58]
-    played(2, layout="\n".join(largest)).close()
+    stepped(made(layout="\n".join(largest)), 2)
 
 
-test_nothing_is_imported = imports_nothing([(BASE, {"layout": GRID}, True)], ["overcooked_ai_py", "gym", "pygame"])
+test_nothing_is_imported = family_tests.imports_nothing(
+    [(BASE, {"layout": GRID}, True)], ["overcooked_ai_py", "gym", "pygame"])
 
-test_parallel_env_passes_the_test_of_pettingzoo = pettingzoo_accepts(BASE, layout=GRID, horizon=50)
+test_parallel_env_passes_the_test_of_pettingzoo = family_tests.pettingzoo_accepts(BASE, layout=GRID, horizon=50)
 
 
 def test_observations_of_both_dtypes_are_equal():

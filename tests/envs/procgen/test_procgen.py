@@ -17,7 +17,7 @@ from pool_arguments import MODES
 from state_edits import edges, with_own
 
 import cypool
-from cypool.envs.procgen import library
+from cypool.envs.procgen import games, library
 from cypool.envs.procgen.games import GAMES, limit_of
 from cypool.envs.procgen.levels import play_level
 from cypool.envs.shared.packages import wheels
@@ -298,7 +298,6 @@ def test_a_pool_that_was_never_reset():
 
 
 def numbers_changed(own, random):
-    """Returns a state with one of its values changed."""
     own, k = list(own), int(random.integers(len(own)))
     if isinstance(own[k], bytes):
         data = bytearray(own[k] or b"\4")
@@ -489,8 +488,6 @@ def test_options_at_their_edges(options):
 
 def test_what_would_end_the_process_is_an_error(monkeypatch):
     """The library calls exit: its sentence is the error, and others play on."""
-    from cypool.envs.procgen import games
-
     bystander, twin = started("maze", 2, 5), started("maze", 2, 5)
     with monkeypatch.context() as patch:
         patch.setitem(games.MODE_NUMBERS, "easy", 7)

@@ -3,13 +3,17 @@ import pickle
 import zlib
 from importlib.util import find_spec
 
+import gymnasium
 import numpy as np
 import pytest
 from family_tests import change_file, continues, frees_models, imports_nothing, needs, refuses
 from markers import often_exhaustive, slow
+from receiving import started
+from state_edits import with_numbers
 
 import cypool
 from cypool.adapters.single import SingleEnv
+from cypool.envs.shared.mujoco.assets import asset_path as gymnasium_path
 from cypool.registration.registry import known_entries, resolve
 from cypool.state import State
 from cypool.testing import check_parity
@@ -40,8 +44,6 @@ OWN = [entry for entry in known_entries() if entry.entry_point.startswith("cypoo
 
 
 def test_ids_are_those_of_the_package():
-    import gymnasium
-
     load()
     theirs = {id: spec for id, spec in gymnasium.registry.items() for entry_point in [str(spec.entry_point)]
               if entry_point.startswith("gymnasium_robotics.envs.") and ":MujocoPy" not in entry_point
@@ -108,8 +110,6 @@ def test_options(id, options):
 
 
 def test_an_ant_of_the_user(tmp_path):
-    from cypool.envs.shared.mujoco.assets import asset_path as gymnasium_path
-
     with open(gymnasium_path("ant.xml")) as file:
         text = file.read()
     path = tmp_path / "ant.xml"
@@ -150,7 +150,7 @@ def test_success_and_what_follows():
         state = env.save()
         info, goal, achieved, desired, episode, written = state.rows[0]["own"][4]
         goal = reference.unwrapped.goal = reference.unwrapped.data.qpos[:2] + [0.1, -0.2]
-        edited = with_own(state, (info, tuple(goal.tolist()), achieved, desired, episode, written))
+        edited = with_numbers(state, (info, tuple(goal.tolist()), achieved, desired, episode, written))
         env.load(edited)
         for action in np.random.default_rng(1).uniform(-1, 1, (20, 2)).astype(np.float32):
             obs, reward, terminated, truncated, info = reference.step(action)
@@ -221,8 +221,7 @@ def test_initial_state_of_resets(id, names):
 
 
 def test_wrong_cells():
-    env = cypool.make("PointMaze_UMaze-v3", num_envs=2, num_threads=0, seed=3)
-    env.reset()
+    env = started(cypool.make("PointMaze_UMaze-v3", num_envs=2, num_threads=0, seed=3))
     for cell, error, message in (
             ((0, 0), ValueError, "goal_cell: expected a cell that is not a wall"),
             ((-1, 1), ValueError, "goal_cell: expected 0 to 4, got -1"),
@@ -241,9 +240,8 @@ def test_wrong_cells():
 
 def test_options_of_a_reset_are_taken_back_if_another_maze_refuses():
     maps = [[[1, 1, 1, 1], [1, first, 0, 1], [1, 0, 0, 1], [1, 1, 1, 1]] for first in (0, 1)]
-    env, other = (cypool.make("PointMaze_UMaze-v3", num_envs=2, num_threads=0, seed=3, env_options=[
-        {"maze_map": maze_map} for maze_map in maps]) for _ in range(2))
-    env.reset(), other.reset()
+    env, other = (started(cypool.make("PointMaze_UMaze-v3", num_envs=2, num_threads=0, seed=3, env_options=[
+        {"maze_map": maze_map} for maze_map in maps])) for _ in range(2))
     with pytest.raises(ValueError, match="goal_cell: expected a cell that is not a wall"):
         env.reset(options={"goal_cell": (1, 1)})
     assert env.reset()[0]["desired_goal"].tobytes() == other.reset()[0]["desired_goal"].tobytes()
@@ -269,8 +267,7 @@ def test_each_environment_has_options_of_its_own(num_threads):
 
 
 def test_states_of_adroit_that_differ():
-    env = cypool.make("AdroitHandPen-v1", num_envs=3, num_threads=0, seed=3)
-    env.reset()
+    env = started(cypool.make("AdroitHandPen-v1", num_envs=3, num_threads=0, seed=3))
     reference = make("AdroitHandPen-v1")
     states = []
     for seed in (5, 6):
@@ -349,8 +346,7 @@ def test_rewards_of_tasks():
     """Where tasks are not removed, the kitchen's rewards follow from its goals."""
     options = {"tasks_to_complete": ["kettle", "light switch", "microwave"], "remove_task_when_completed": False}
     reference = make("FrankaKitchen-v1", **options).unwrapped
-    env = cypool.make("FrankaKitchen-v1", num_threads=0, **options)
-    env.reset()
+    env = started(cypool.make("FrankaKitchen-v1", num_threads=0, **options))
     random, desired = np.random.default_rng(7), np.concatenate([reference.goal[task] for task in reference.goal])
     desired = np.tile(desired, (40, 1))
     achieved = desired + random.standard_normal(desired.shape) * random.uniform(0, 0.4, (40, 1))
@@ -443,17 +439,9 @@ test_wrong_options = refuses([
 ])
 
 
-def with_own(state, own):
-    """Returns a state of one environment with other values of the robot."""
-    row = state.rows[0]
-    packed = row["own"]
-    return State(state.env_id, [{**row, "own": (*packed[:4], own, *packed[5:])}])
-
-
 @pytest.mark.parametrize("id", ["FetchPush-v4", "AdroitHandPen-v1", "FrankaKitchen-v1"])
 def test_states_are_checked(id):
-    env = cypool.make(id, num_envs=1, num_threads=0, seed=0)
-    env.reset()
+    env = started(cypool.make(id, num_envs=1, num_threads=0, seed=0))
     state = env.save()
     info, goal, achieved, desired, episode, written = own = state.rows[0]["own"][4]
     bad = [None, own[:-1], (info[:-1], *own[1:]), (info, goal + (1.0,), *own[2:]),
@@ -465,17 +453,16 @@ def test_states_are_checked(id):
         bad += [(*own[:4], (*episode[:-2], *masks), written) for masks in ((128.0, 0.0), (0.5, 0.0), (0.0, -1.0))]
     for values in bad:
         with pytest.raises((ValueError, TypeError), match="^state: "):
-            env.load(with_own(state, values))
+            env.load(with_numbers(state, values))
     env.load(state)
 
 
 def test_bits_of_tasks_are_those_chosen():
-    env = cypool.make("FrankaKitchen-v1", num_envs=1, tasks_to_complete=["kettle"], seed=0)
-    env.reset()
+    env = started(cypool.make("FrankaKitchen-v1", num_envs=1, tasks_to_complete=["kettle"], seed=0))
     state = env.save()
     *own, episode, written = state.rows[0]["own"][4]
     with pytest.raises(ValueError, match="state: .*task bits"):
-        env.load(with_own(state, (*own, (*episode[:-1], 1.0), written)))
+        env.load(with_numbers(state, (*own, (*episode[:-1], 1.0), written)))
 
 
 @pytest.mark.parametrize(("id", "file", "old", "new", "expected"), [
@@ -512,8 +499,7 @@ def test_options_of_ants_are_those_of_gymnasiums_robot_and_of_mazes():
 
 def test_a_reset_of_a_state_that_cannot_end():
     # no reset removes the force at the object, and it falls from the palm each time
-    env = cypool.make("HandManipulateBlock-v1", num_envs=1, num_threads=0, seed=0)
-    env.reset()
+    env = started(cypool.make("HandManipulateBlock-v1", num_envs=1, num_threads=0, seed=0))
     env.load(pulled(env))
     with pytest.raises(cypool.EnvError, match="expected the object to stay on the palm"):
         env.reset()
@@ -544,8 +530,7 @@ test_a_loaded_state_goes_on_the_same_way = continues([
 
 def test_actions_that_are_no_numbers():
     for id in ("FetchPush-v4", "HandReach-v3", "PointMaze_UMaze-v3", "AntMaze_UMaze-v5", "AdroitHandDoor-v1"):
-        env = cypool.make(id, num_envs=1, num_threads=0, seed=0)
-        env.reset()
+        env = started(cypool.make(id, num_envs=1, num_threads=0, seed=0))
         for value in (np.nan, np.inf, -1e30):
             try:
                 env.step(np.full((1, *env.single_action_space.shape), value))

@@ -5,12 +5,6 @@ from envs.mujoco.test_mujoco_lanes_modes import check_pool_in_lanes
 from markers import exhaustive
 
 import cypool
-from cypool.envs.shared.lanes.mujoco_lanes import check_machine
-
-try:
-    check_machine()
-except ValueError as refusal:
-    pytest.skip(f"lanes: {refusal}", allow_module_level=True)
 
 IDS = ("PointMaze_UMaze-v3", "FetchReach-v4", "FetchPush-v4", "FetchSlide-v4", "FetchPickAndPlace-v4",
        "HandReach-v3", "HandManipulateBlock-v1", "HandManipulateEggRotate-v1", "HandManipulatePen-v1",

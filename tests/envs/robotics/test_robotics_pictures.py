@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from drawing import egl, missing  # noqa: F401
 from markers import exhaustive, slow
+from receiving import started
 
 import cypool
 
@@ -56,8 +57,7 @@ def test_touch_in_pictures(shown):
     reference.reset(seed=4), env.reset()
     assert (env.render()[0] == reference.render()).all()
     reference.close()
-    other = cypool.make(id, num_envs=1, num_threads=0, seed=4, width=80, height=60)
-    other.reset()
+    other = started(cypool.make(id, num_envs=1, num_threads=0, seed=4, width=80, height=60))
     assert (env.render()[0] != other.render()[0]).any()
     with pytest.raises(ValueError, match="touch_visualisation: expected .*, got 'never'"):
         cypool.make_spec(id, touch_visualisation="never")
@@ -69,8 +69,7 @@ def test_a_picture_does_not_change_the_episode():
     for id in ("FetchPickAndPlace-v4", "HandManipulateBlock-v1", "PointMaze_UMaze-v3"):
         rows = []
         for draws in (False, True):
-            env = cypool.make(id, num_envs=1, num_threads=0, seed=1, width=16, height=16, shadows=False)
-            env.reset()
+            env = started(cypool.make(id, num_envs=1, num_threads=0, seed=1, width=16, height=16, shadows=False))
             row = []
             for action in np.random.default_rng(0).uniform(-1, 1, (4, *env.single_action_space.shape)):
                 row.append(env.step([action.astype(np.float32)])[0]["observation"])

@@ -1,24 +1,18 @@
 """The robotic warehouse: rware's bits; ids; the order of sets; rules at the edge; pictures; states; options."""
 import importlib.util
 
+import family_tests
+import gymnasium
 import numpy as np
 import pytest
 from envs.rware.play import BASE, VARIANTS, players
-from family_tests import (
-    assert_edits_are_harmless,
-    continues,
-    draws_after_a_reset,
-    equals_tuples,
-    imports_nothing,
-    pettingzoo_accepts,
-    refuses,
-    refuses_other_forms,
-)
 from markers import often_slow
 from pool_arguments import MODES
+from receiving import started, stepped
 from state_edits import edited, number_in
 
 import cypool
+from cypool.envs.rware.rware import order_of_set
 from cypool.testing import check_parity
 
 needs_rware = pytest.mark.skipif(importlib.util.find_spec("rware") is None, reason="needs rware")
@@ -29,17 +23,7 @@ LAYOUT = ".....\n.x.x.\n..g.."
 
 
 def made(id=BASE, **options):
-    env = cypool.make(id, **{"num_envs": 1, "num_threads": 0, "seed": 3, **options})
-    env.reset()
-    return env
-
-
-def played(num_steps=5, **options):
-    env = made(**options)
-    env.action_space.seed(0)
-    for _ in range(num_steps):
-        env.step(env.action_space.sample())
-    return env
+    return started(cypool.make(id, **{"num_envs": 1, "num_threads": 0, "seed": 3, **options}))
 
 
 def placed(*agents, **options):
@@ -56,9 +40,6 @@ def positions(env):
     return [tuple(number_in(state, f"agent[{k}].{name}") for name in "xy") for k in range(count)]
 
 
-# ---- the behaviour of rware
-
-
 @needs_rware
 @pytest.mark.parametrize("id, options", often_slow(VARIANTS, 5))
 def test_parity(id, options):
@@ -70,7 +51,6 @@ def test_parity(id, options):
 
 @needs_rware
 def test_ids_mean_what_rware_registers():
-    import gymnasium
     import rware  # registers them
 
     known = [spec for spec in gymnasium.registry.values() if str(spec.entry_point).startswith(rware.__name__)]
@@ -105,8 +85,6 @@ def test_requests_have_the_order_of_rwares_queue():
 
 
 def test_cells_have_the_order_of_a_set():
-    from cypool.envs.rware.rware import order_of_set
-
     random = np.random.default_rng(0)
     for _ in range(500):
         size = random.integers(1, 200)
@@ -127,9 +105,6 @@ def test_cells_have_the_order_of_a_set():
 def test_ids_without_an_environment_are_refused(id, message):
     with pytest.raises(ValueError, match=message):
         cypool.make(id)
-
-
-# ---- rules
 
 
 def test_agents_do_not_change_places():
@@ -169,23 +144,21 @@ def test_last_step_terminates_or_truncates(truncate):
     assert (terminated[0], truncated[0]) == (not truncate, truncate)
 
 
-# ---- pictures, states and options
-
-
 def test_picture_shows_agents_shelves_and_goals():
     picture = placed((0, 0, UP)).render()[0]
     assert picture.shape == (73, 121, 3)
     assert len({tuple(picture[y, x]) for y, x in ((18, 12), (30, 30), (30, 78), (50, 50), (50, 2))}) == 5
 
 
-test_states_continue = continues([(BASE, mode, {}) for mode in MODES] + [
+test_states_continue = family_tests.continues([(BASE, mode, {}) for mode in MODES] + [
     (BASE, "NextStep", {"n_agents": 9, "msg_bits": 2}), ("rware-imgdict-Nd-small-4ag-easy-v2", "NextStep", {})],
     before=7, after=60, max_steps=20)
 
 
 def test_edited_states_are_harmless():
-    assert_edits_are_harmless(lambda: played(n_agents=9, msg_bits=1), 60, 4)
-    assert_edits_are_harmless(lambda: played(n_agents=5, reward_type="two_stage", observation_type="image_dict"), 60, 4)
+    for options in ({"n_agents": 9, "msg_bits": 1},
+                    {"n_agents": 5, "reward_type": "two_stage", "observation_type": "image_dict"}):
+        family_tests.assert_edits_are_harmless(lambda options=options: stepped(made(**options), 5), 60, 4)
 
 
 def test_states_that_break_rules_are_refused():
@@ -203,12 +176,12 @@ def test_states_that_break_rules_are_refused():
         env.load(edited(env.save(), {"request[0]": 3, "request[1]": 3}))
 
 
-test_states_of_other_forms_are_refused = refuses_other_forms(made)
+test_states_of_other_forms_are_refused = family_tests.refuses_other_forms(made)
 
-test_render_without_a_reset_is_refused = draws_after_a_reset(made)
+test_render_without_a_reset_is_refused = family_tests.draws_after_a_reset(made)
 
 
-test_bad_options_are_refused = refuses([
+test_bad_options_are_refused = family_tests.refuses([
     ({"shelf_columns": 4}, ValueError, "shelf_columns: expected an odd number, got 4"),
     ({"column_height": 0}, ValueError, "column_height: expected 1 to 100, got 0"),
     ({"shelf_rows": 100, "column_height": 100}, ValueError, ".* and column_height: expected at most 10000 cells, got"),
@@ -236,12 +209,13 @@ test_bad_options_are_refused = refuses([
 
 
 def test_most_of_everything_is_stepped():
-    played(2, n_agents=100, msg_bits=16, sensor_range=20).close()
-    played(2, n_agents=100, layout="\n".join(["x" * 99 + "g"] * 100), request_queue_size=9_899).close()
+    stepped(made(n_agents=100, msg_bits=16, sensor_range=20), 2)
+    stepped(made(n_agents=100, layout="\n".join(["x" * 99 + "g"] * 100), request_queue_size=9_899), 2)
 
 
-test_nothing_is_imported = imports_nothing([(BASE, {}, True)], ["rware", "networkx", "pyglet", "pettingzoo"])
+test_nothing_is_imported = family_tests.imports_nothing(
+    [(BASE, {}, True)], ["rware", "networkx", "pyglet", "pettingzoo"])
 
-test_parallel_env_passes_the_test_of_pettingzoo = pettingzoo_accepts(BASE)
+test_parallel_env_passes_the_test_of_pettingzoo = family_tests.pettingzoo_accepts(BASE)
 
-test_tuples_are_those_of_rware = equals_tuples(BASE, "rware")
+test_tuples_are_those_of_rware = family_tests.equals_tuples(BASE, "rware")

@@ -15,6 +15,7 @@ from envs.vizdoom.play import players
 from family_tests import refuses
 from gymnasium.vector import AutoresetMode
 from markers import exhaustive, slow
+from receiving import started
 
 import cypool
 from cypool.envs.vizdoom import assets, names
@@ -301,8 +302,7 @@ def test_combined_actions():
 
 def test_episodes_are_recorded(tmp_path):
     folder = tmp_path / ("a folder with a long name and spaces in it, as they are, " * 3)
-    with cypool.make("Basic-v1", lmp_save_dir=str(folder), max_episode_steps=5) as env:
-        env.reset()
+    with started(cypool.make("Basic-v1", lmp_save_dir=str(folder), max_episode_steps=5)) as env:
         for _ in range(20):
             env.step(np.zeros((1, 3)))
     assert {"env_0_1.lmp", "env_0_2.lmp"} <= {path.name for path in folder.iterdir()}
@@ -551,6 +551,5 @@ def test_names_are_the_librarys():
 
 
 def test_the_longest_limit_is_one_of_vizdooms():
-    with cypool.make("Basic-v1", num_envs=1, seed=0, max_episode_steps=2**31 - 2) as env:
-        env.reset()
+    with started(cypool.make("Basic-v1", num_envs=1, seed=0, max_episode_steps=2**31 - 2)) as env:
         env.step(env.action_space.sample())

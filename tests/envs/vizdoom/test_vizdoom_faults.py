@@ -15,6 +15,7 @@ import numpy as np
 import psutil
 import pytest
 from markers import exhaustive, slow
+from receiving import started
 from waiting import LIMIT, join
 
 import cypool
@@ -61,7 +62,6 @@ def assert_nothing_left(folder):
 
 
 def idle(env):
-    """Actions that press nothing."""
     space = env.action_space
     return np.zeros(space.shape, space.dtype)
 
@@ -206,6 +206,14 @@ def run(code, play=PLAY):
             limit.cancel()
 
 
+def played(code):
+    """Runs code where engines play, to its end; returns their folder, their process ids and the other lines."""
+    with run(code) as process:
+        engine_dir, pids, *lines = process.stdout.read().splitlines()
+    assert process.returncode == 0
+    return engine_dir, pids, lines
+
+
 def of_session(leader):
     """The processes of a session; of one whose leader has ended there will be no more."""
     found = []
@@ -266,7 +274,7 @@ def test_processes_killed_while_engines_start_leave_nothing(empty_folder):
 
 
 def test_the_folder_is_removed_after_the_engines_have_ended(empty_folder):
-    with run("""
+    engine_dir, _, lines = played("""
 import shutil
 import psutil
 remove, pids = shutil.rmtree, info["engine_pid"].tolist()
@@ -274,17 +282,15 @@ def removed(path, **kwargs):
     print(path, *map(psutil.pid_exists, pids), flush=True)
     remove(path, **kwargs)
 shutil.rmtree = removed
-""") as process:
-        engine_dir = process.stdout.readline().strip()
-        process.stdout.readline()
-        # a folder to which an engine writes while it is removed stays there
-        assert process.stdout.read().splitlines() == [f"{engine_dir} False False False"] and process.wait() == 0
+""")
+    # a folder to which an engine writes while it is removed stays there
+    assert lines == [f"{engine_dir} False False False"]
     assert not os.path.exists(engine_dir)
     assert_nothing_left(empty_folder)
 
 
 def test_no_engine_starts_when_the_process_ends():
-    with run("""
+    engine_dir, _, lines = played("""
 import atexit
 atexit._run_exitfuncs()
 late = cypool.make("Basic-v1", num_threads=0)
@@ -292,11 +298,8 @@ try:
     late.reset()
 except cypool.EnvError as error:
     print(error, flush=True)
-""") as process:
-        engine_dir = process.stdout.readline().strip()
-        process.stdout.readline()
-        assert "the process is about to end" in process.stdout.read() and process.wait() == 0
-    assert not os.path.exists(engine_dir)
+""")
+    assert "the process is about to end" in lines[0] and not os.path.exists(engine_dir)
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -416,7 +419,7 @@ print(*again["engine_pid"], flush=True)
 
 @pytest.mark.parametrize("waits", [(0.1,), *slow(((0.01, 0.3),))], ids=str)
 def test_ctrl_c_while_engines_start(empty_folder, waits):
-    with run(f"""
+    engine_dir, _, lines = played(f"""
 import signal, threading
 env.close()
 for wait in {waits}:
@@ -429,16 +432,13 @@ for wait in {waits}:
         env.reset()
     print(env.step([0] * 4)[3].any(), flush=True)
     env.close()
-""") as process:
-        engine_dir = process.stdout.readline().strip()
-        process.stdout.readline()
-        assert process.stdout.read().splitlines() == ["False"] * len(waits) and process.wait() == 0
-    assert not os.path.exists(engine_dir)
+""")
+    assert lines == ["False"] * len(waits) and not os.path.exists(engine_dir)
     assert_nothing_left(empty_folder)
 
 
 def test_a_forked_child_leaves_the_engines_alone():
-    with run("""
+    _, pids, lines = played("""
 if not os.fork():
     try:
         env.step([0] * 3)
@@ -451,14 +451,12 @@ if not os.fork():
 os.wait()
 for _ in range(20): *_, truncated, again = env.step([0] * 3)
 print(*again["engine_pid"], flush=True)
-""") as process:
-        process.stdout.readline()
-        pids = process.stdout.readline()
-        assert process.stdout.read().splitlines() == ["refused", pids.strip()] and process.wait() == 0
+""")
+    assert lines == ["refused", pids]
 
 
 def test_a_forked_child_without_threads_starts_engines_of_its_own():
-    with run("""
+    *_, lines = played("""
 alone = cypool.make("Basic-v1", num_threads=0, engine_pid=True)
 _, info = alone.reset()
 if not os.fork():
@@ -470,22 +468,18 @@ if not os.fork():
 os.wait()
 *_, truncated, again = alone.step([[0, 0, 0]])
 print(truncated[0], again["engine_pid"][0] == info["engine_pid"][0], flush=True)
-""") as process:
-        process.stdout.readline()
-        process.stdout.readline()
-        assert process.stdout.read().splitlines() == ["True True True", "False True"] and process.wait() == 0
+""")
+    assert lines == ["True True True", "False True"]
 
 
 # several players
 
-# number of players: the arguments and the screen of a player's engine
 FACTS = {"available_game_variables": ["PLAYER_NUMBER", "PLAYER_COUNT"], "screen_resolution": "RES_160X120"}
 
 
 def test_a_deathmatch_is_an_environment_of_pettingzoo(empty_folder):
-    with warnings.catch_warnings():
-        # it imports environments in a way that it calls old
-        warnings.simplefilter("ignore")
+    # it imports environments in a way that it calls old
+    with warnings.catch_warnings(action="ignore"):
         from pettingzoo.test import parallel_api_test
 
     env = cypool.parallel_env("VizdoomBasic-MultiBinary-v1", scenario_config_file="multi_duel.cfg", config=FACTS,
@@ -530,7 +524,7 @@ def test_a_match_of_two_players(empty_folder):
 
 
 def test_a_match_without_memory_for_its_threads_is_an_error():
-    with run("""
+    *_, lines = played("""
 import re, resource
 _, most = resource.getrlimit(resource.RLIMIT_AS)
 env.close()
@@ -550,10 +544,8 @@ for count in (1, 2):
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 env.reset()
 print(env.step(env.action_space.sample())[3].any(), flush=True)
-""") as process:
-        process.stdout.readline()
-        process.stdout.readline()
-        assert process.stdout.read().split() == ["failed", "failed", "False"] and process.wait() == 0
+""")
+    assert lines == ["failed", "failed", "False"]
 
 
 def test_rows_of_players_in_all_interfaces(empty_folder):
@@ -566,8 +558,7 @@ def test_rows_of_players_in_all_interfaces(empty_folder):
             assert info["players"]["env_id"].dtype == np.int32
             assert info["players"]["env_id"].tolist() == [*info["env_id"], *info["env_id"]]
             env.send(np.zeros((1, *env.single_action_space.shape)), info["env_id"])
-    with cypool.make("MultiDuel-v1", "gym", **arguments) as env:
-        env.reset()
+    with started(cypool.make("MultiDuel-v1", "gym", **arguments)) as env:
         *_, info = env.step(np.zeros((2, *env.action_space.shape)))
         assert info["players"]["env_id"].tolist() == [0, 0, 1, 1]
     with envpool.make_gymnasium("MultiDuel-v1", **arguments) as env:
@@ -595,6 +586,5 @@ def test_a_life_is_an_episode_and_the_game_goes_on():
 
 
 def test_bots():
-    with cypool.make("Cig-v1", num_bots=3, game_args="", seed=1) as env:
-        env.reset()
+    with started(cypool.make("Cig-v1", num_bots=3, game_args="", seed=1)) as env:
         assert not any(env.step(idle(env))[3][0] for _ in range(30))
