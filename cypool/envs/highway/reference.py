@@ -98,9 +98,8 @@ def _make(id: str, options: dict[str, Any], limit: int | None) -> Reference:
     import highway_env  # noqa: F401
 
     config = config_of(options)
-    with warnings.catch_warnings():
-        # that there is a newer version
-        warnings.simplefilter("ignore")
+    # that there is a newer version
+    with warnings.catch_warnings(action="ignore"):
         arguments: dict[str, Any] = {} if id in _BARE else {"config": config}
         env = gymnasium.make(id, disable_env_checker=True, max_episode_steps=-1, **arguments)
     inner: Any = env.unwrapped
