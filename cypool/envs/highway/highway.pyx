@@ -355,71 +355,21 @@ cdef list bodies_of(vector[Body]& bodies):
              bodies[i].agent) for i in range(bodies.size())]
 
 
-class Highway(HighwayEnv):
-    """Drive fast on a highway with traffic, keep right, and avoid collisions."""
-    describe = staticmethod(specs.TASKS["Highway"].describe)
-
-
-class Exit(HighwayEnv):
-    """Leave a highway at an exit."""
-    describe = staticmethod(specs.TASKS["Exit"].describe)
-
-
-class Merge(HighwayEnv):
-    """Drive on a highway where other vehicles merge from a ramp."""
-    describe = staticmethod(specs.TASKS["Merge"].describe)
-
-
-class MergeGeneric(HighwayEnv):
-    """Drive on a highway of any length where other vehicles merge from a ramp."""
-    describe = staticmethod(specs.TASKS["MergeGeneric"].describe)
-
-
-class TwoWay(HighwayEnv):
-    """Overtake on a road with oncoming traffic."""
-    describe = staticmethod(specs.TASKS["TwoWay"].describe)
-
-
-class UTurn(HighwayEnv):
-    """Make a U-turn in traffic."""
-    describe = staticmethod(specs.TASKS["UTurn"].describe)
-
-
-class Roundabout(HighwayEnv):
-    """Cross a roundabout in traffic."""
-    describe = staticmethod(specs.TASKS["Roundabout"].describe)
-
-
-class RoundaboutGeneric(HighwayEnv):
-    """Cross a roundabout of any size."""
-    describe = staticmethod(specs.TASKS["RoundaboutGeneric"].describe)
-
-
-class Intersection(HighwayEnv):
-    """Cross or turn at an intersection in traffic."""
-    describe = staticmethod(specs.TASKS["Intersection"].describe)
-
-
-class Parking(HighwayEnv):
-    """Park in a given space, in the right direction."""
-    describe = staticmethod(specs.TASKS["Parking"].describe)
-
-
-class Racetrack(HighwayEnv):
-    """Stay in the lane on a racetrack."""
-    describe = staticmethod(specs.TASKS["Racetrack"].describe)
-
-
-class RacetrackLarge(HighwayEnv):
-    """Stay in the lane on a larger racetrack."""
-    describe = staticmethod(specs.TASKS["RacetrackLarge"].describe)
-
-
-class RacetrackOval(HighwayEnv):
-    """Stay in the lane on an oval racetrack."""
-    describe = staticmethod(specs.TASKS["RacetrackOval"].describe)
-
-
-class LaneKeeping(HighwayEnv):
-    """Stay in a winding lane despite noise."""
-    describe = staticmethod(specs.TASKS["LaneKeeping"].describe)
+# a class for each task
+for _name, _doc in {
+        "Highway": "Drive fast on a highway with traffic, keep right, and avoid collisions.",
+        "Exit": "Leave a highway at an exit.",
+        "Merge": "Drive on a highway where other vehicles merge from a ramp.",
+        "MergeGeneric": "Drive on a highway of any length where other vehicles merge from a ramp.",
+        "TwoWay": "Overtake on a road with oncoming traffic.",
+        "UTurn": "Make a U-turn in traffic.",
+        "Roundabout": "Cross a roundabout in traffic.",
+        "RoundaboutGeneric": "Cross a roundabout of any size.",
+        "Intersection": "Cross or turn at an intersection in traffic.",
+        "Parking": "Park in a given space, in the right direction.",
+        "Racetrack": "Stay in the lane on a racetrack.",
+        "RacetrackLarge": "Stay in the lane on a larger racetrack.",
+        "RacetrackOval": "Stay in the lane on an oval racetrack.",
+        "LaneKeeping": "Stay in a winding lane despite noise."}.items():
+    globals()[_name] = type(_name, (HighwayEnv,), {"__module__": __name__, "__doc__": _doc,
+                                                   "describe": staticmethod(specs.TASKS[_name].describe)})
