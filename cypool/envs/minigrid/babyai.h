@@ -305,10 +305,7 @@ protected:
             note_places();
         }
         const Status status = verify_task(action);
-        if (status != CONTINUE) {
-            terminated = true;
-            reward = status == SUCCESS ? success() : 0;
-        }
+        if (status != CONTINUE) finish(status == SUCCESS);
     }
 
     // instructions
@@ -318,12 +315,7 @@ protected:
     }
     Description like(int k) const { return describe(objects[k].type, objects[k].color); }
     Instruction instruct(Verb verb, Description a, Description b = {}) const {
-        Instruction part;
-        part.verb = verb;
-        part.strict = options->debug && !options->level_gen;
-        part.a = a;
-        part.b = b;
-        return part;
+        return {.verb = verb, .strict = options->debug && !options->level_gen, .a = a, .b = b};
     }
     bool set_task(const Instruction& part) {
         task_.clauses[0].parts[0] = part;
@@ -648,16 +640,7 @@ protected:
     }
     // and BlockedUnlockPickup, which asks for any box
     bool unlock_pickup_box() {
-        const int box = add_object(1, 0, BOX, ANY), door = add_door(0, 0, 0, ANY, true);
-        if (options->blocked) {
-            const Pos p = objects[door].at;
-            put(make(BALL, draw_color()), {p.x - 1, p.y});
-        }
-        add_object(0, 0, KEY, objects[door].color);
-        if (options->distractors) {
-            add_distractors(4, true);
-        }
-        place_in(0, 0);
+        const int box = fill_locked_room();
         return set_task(instruct(PICK_UP, options->blocked ? describe(BOX) : like(box)));
     }
     bool unlock_to_unlock() {

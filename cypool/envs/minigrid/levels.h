@@ -145,10 +145,7 @@ protected:
     }
     void step_fetch(int action) {
         move(action);
-        if (carrying) {
-            reward = is_target(carrying) ? success() : 0;
-            terminated = true;
-        }
+        if (carrying) finish(is_target(carrying));
     }
     bool is_target(int k) const { return objects[k].type == target_.type && objects[k].color == target_.color; }
 
@@ -208,15 +205,7 @@ protected:
     }
     void step_go_to(int action) {
         move(action);
-        if (action == TOGGLE) {
-            terminated = true;
-        }
-        if (action == DONE) {
-            if (distance(agent, target_.pos) == 1) {
-                reward = success();
-            }
-            terminated = true;
-        }
+        if (action == TOGGLE || action == DONE) finish(action == DONE && distance(agent, target_.pos) == 1);
     }
 
     static bool is_near(Pos a, Pos b) { return std::abs(a.x - b.x) <= 1 && std::abs(a.y - b.y) <= 1; }
@@ -259,16 +248,8 @@ protected:
     void step_put_near(int action) {
         const int carried = carrying;
         move(action);
-        if (action == PICKUP && carrying && !is_target(carrying)) {
-            terminated = true;
-        }
-        if (action == DROP && carried) {
-            const Pos ahead = front();
-            if (cell(ahead) == carried && is_near(ahead, target_.pos)) {
-                reward = success();
-            }
-            terminated = true;
-        }
+        if (action == PICKUP && carrying && !is_target(carrying)) finish(false);
+        if (action == DROP && carried) finish(cell(front()) == carried && is_near(front(), target_.pos));
     }
 
     void lava_gap() {
@@ -344,14 +325,7 @@ protected:
     }
     void step_memory(int action) {
         move(action == PICKUP ? int{TOGGLE} : action);
-        if (agent == target_.pos) {
-            reward = success();
-            terminated = true;
-        }
-        if (agent == target_.bad) {
-            reward = 0;
-            terminated = true;
-        }
+        if (agent == target_.pos || agent == target_.bad) finish(agent == target_.pos);
     }
 
     struct Box {
@@ -362,15 +336,9 @@ protected:
         const int w = draw(4, options->max_room_size + 1), h = draw(4, options->max_room_size + 1);
         Pos top = door;
         if (!rooms.empty()) {
-            if (wall == 0) {
-                top = {door.x - w + 1, draw(door.y - h + 2, door.y)};
-            } else if (wall == 1) {
-                top = {draw(door.x - w + 2, door.x), door.y - h + 1};
-            } else if (wall == 2) {
-                top.y = draw(door.y - h + 2, door.y);
-            } else {
-                top.x = draw(door.x - w + 2, door.x);
-            }
+            (wall & 1 ? top.x : top.y) = wall & 1 ? draw(door.x - w + 2, door.x) : draw(door.y - h + 2, door.y);
+            if (wall == 0) top.x = door.x - w + 1;
+            if (wall == 1) top.y = door.y - h + 1;
         }
         if (top.x < 0 || top.y < 0 || top.x + w > width || top.y + h >= height) {
             return false;
@@ -390,16 +358,9 @@ protected:
         for (int tries = 0; tries < 8; ++tries) {
             int exit = draw(0, 3);
             exit += exit >= wall;
-            Pos p;
-            if (exit == 0) {
-                p = {top.x + w - 1, top.y + draw(1, h - 1)};
-            } else if (exit == 1) {
-                p = {top.x + draw(1, w - 1), top.y + h - 1};
-            } else if (exit == 2) {
-                p = {top.x, top.y + draw(1, h - 1)};
-            } else {
-                p = {top.x + draw(1, w - 1), top.y};
-            }
+            const int along = draw(1, (exit & 1 ? w : h) - 1);
+            const Pos p = exit & 1 ? Pos{top.x + along, exit == 1 ? top.y + h - 1 : top.y}
+                                   : Pos{exit == 0 ? top.x + w - 1 : top.x, top.y + along};
             if (place_rooms(left - 1, rooms, (exit + 2) % 4, p)) {
                 break;
             }
@@ -475,11 +436,9 @@ protected:
         const bool red_was_open = is_open(target_.object), blue_was_open = is_open(target_.other);
         move(action);
         if (is_open(target_.other)) {
-            reward = red_was_open ? success() : 0;
-            terminated = true;
+            finish(red_was_open);
         } else if (is_open(target_.object) && blue_was_open) {
-            reward = 0;
-            terminated = true;
+            finish(false);
         }
     }
 
@@ -493,31 +452,30 @@ protected:
     }
     void step_unlock(int action) {
         move(action);
-        if (action == TOGGLE && is_open(target_.object)) {
-            reward = success();
-            terminated = true;
-        }
+        if (action == TOGGLE && is_open(target_.object)) finish(true);
     }
 
-    // and blocked_unlock_pickup
-    void unlock_pickup() {
-        build();
-        target_.object = add_object(1, 0, BOX, ANY);
-        const int door = add_door(0, 0, 0, ANY, true);
+    // a box behind a locked door, which a ball may block: returns the box
+    int fill_locked_room() {
+        const int box = add_object(1, 0, BOX, ANY), door = add_door(0, 0, 0, ANY, true);
         if (options->blocked) {
             const Pos p = objects[door].at;
             put(make(BALL, draw_color()), {p.x - 1, p.y});
         }
         add_object(0, 0, KEY, objects[door].color);
+        if (options->distractors) add_distractors(4, true);
         place_in(0, 0);
+        return box;
+    }
+    // and blocked_unlock_pickup
+    void unlock_pickup() {
+        build();
+        target_.object = fill_locked_room();
         mission = "pick up the " + named(target_.object);
     }
     void step_pickup(int action) {
         move(action);
-        if (action == PICKUP && carrying && carrying == target_.object) {
-            reward = success();
-            terminated = true;
-        }
+        if (action == PICKUP && carrying && carrying == target_.object) finish(true);
     }
 
     // a hallway between rooms: returns the object in the locked one

@@ -186,7 +186,7 @@ protected:
     }
 
     // adds doors until all rooms can be reached from the agent's
-    template <class List> void connect_all(const List& colors) {
+    template <class List = std::array<int, 6>> void connect_all(const List& colors = COLORS) {
         reached_.assign(num_rooms(), 0);
         open_.clear();
         const auto reach = [this](int number) {
@@ -224,7 +224,6 @@ protected:
         }
         throw NoPlace{};
     }
-    void connect_all() { connect_all(COLORS); }
 
     // add_distractors: a colour, then a kind, then the room unless it is given
     std::vector<int> add_distractors(int i, int j, int count, bool all_unique) {

@@ -51,10 +51,10 @@ struct NoPlace {};
 // the first four bytes are its visible state, and whether one sees the cell behind
 struct Object {
     uint8_t type, color, state, clear;
-    uint8_t matches;    // BabyAI: bit d is set if description d of the mission means it
-    uint8_t listed;     // in a room's list of objects
-    uint16_t contains;  // of a box
-    Pos at;             // on the grid only where the cell there holds it; (-1, -1) once it was picked up
+    uint8_t matches = 0;    // BabyAI: bit d is set if description d of the mission means it
+    uint8_t listed = 0;     // in a room's list of objects
+    uint16_t contains = 0;  // of a box
+    Pos at{-1, -1};         // on the grid only where the cell there holds it; (-1, -1) once it was picked up
 };
 
 // A cell has the index of an object. The first four stand for all of their kind.
@@ -92,10 +92,7 @@ public:
         for (int y = 0; y < h; ++y) {
             std::fill_n(&cell(0, y), w, uint16_t{NOTHING});
         }
-        objects.assign({{EMPTY, RED, 0, 1, 0, 0, 0, {-1, -1}},
-                        {WALL, GREY, 0, 0, 0, 0, 0, {-1, -1}},
-                        {GOAL, GREEN, 0, 1, 0, 0, 0, {-1, -1}},
-                        {LAVA, RED, 0, 1, 0, 0, 0, {-1, -1}}});
+        objects.assign({{EMPTY, RED, 0, 1}, {WALL, GREY, 0, 0}, {GOAL, GREEN, 0, 1}, {LAVA, RED, 0, 1}});
     }
 
     int make(int type, int color, bool locked = false, int contains = NOTHING) {
@@ -103,14 +100,8 @@ public:
             throw std::length_error("more objects than a level may have");
         }
         const uint8_t state = type != DOOR ? 0 : locked ? LOCKED_DOOR : CLOSED_DOOR;
-        objects.push_back({static_cast<uint8_t>(type),
-                           static_cast<uint8_t>(color),
-                           state,
-                           type != DOOR,
-                           0,
-                           0,
-                           static_cast<uint16_t>(contains),
-                           {-1, -1}});
+        objects.push_back({static_cast<uint8_t>(type), static_cast<uint8_t>(color), state, type != DOOR});
+        objects.back().contains = static_cast<uint16_t>(contains);
         return static_cast<int>(objects.size()) - 1;
     }
 
@@ -197,7 +188,10 @@ public:
 
     Pos front() const { return {agent.x + DX[dir], agent.y + DY[dir]}; }
     bool is(int k, int type) const { return objects[k].type == type; }
-    double success() const { return 1 - 0.9 * (static_cast<double>(step_count) / max_steps); }
+    void finish(bool is_won) {
+        terminated = true;
+        reward = is_won ? 1 - 0.9 * (static_cast<double>(step_count) / max_steps) : 0;
+    }
 
     // before a level that was thrown away is drawn again
     void start_again() const {
@@ -229,10 +223,7 @@ public:
                 if (overlaps(k)) {
                     agent = ahead;
                 }
-                if (k == A_GOAL) {
-                    terminated = true;
-                    reward = success();
-                }
+                if (k == A_GOAL) finish(true);
                 terminated |= k == A_LAVA;
                 break;
             case PICKUP:
