@@ -46,25 +46,15 @@ protected:
         goal_in_corner();
         // rivers: even numbers are vertical ones, odd ones horizontal
         std::vector<int> rivers;
-        for (int i = 2; i < height - 2; i += 2) {
-            rivers.push_back(2 * i);
-        }
-        for (int j = 2; j < width - 2; j += 2) {
-            rivers.push_back(2 * j + 1);
-        }
+        for (int i = 2; i < height - 2; i += 2) rivers.push_back(2 * i);
+        for (int j = 2; j < width - 2; j += 2) rivers.push_back(2 * j + 1);
         shuffle(stream, rivers.data(), static_cast<int>(rivers.size()));
         rivers.resize(std::min<size_t>(rivers.size(), options->num_crossings));
         std::sort(rivers.begin(), rivers.end());
         std::vector<int> limits_v{0}, limits_h{0}, path;
-        for (const int river : rivers) {
-            (river & 1 ? limits_h : limits_v).push_back(river / 2);
-        }
-        for (size_t k = 1; k < limits_h.size(); ++k) {
-            horizontal(1, limits_h[k], width - 2, options->obstacle);
-        }
-        for (size_t k = 1; k < limits_v.size(); ++k) {
-            vertical(limits_v[k], 1, height - 2, options->obstacle);
-        }
+        for (const int river : rivers) (river & 1 ? limits_h : limits_v).push_back(river / 2);
+        for (size_t k = 1; k < limits_h.size(); ++k) horizontal(1, limits_h[k], width - 2, options->obstacle);
+        for (size_t k = 1; k < limits_v.size(); ++k) vertical(limits_v[k], 1, height - 2, options->obstacle);
         // openings on a random path: 1 goes right, through a vertical river
         path.assign(limits_v.size() - 1, 1);
         path.resize(rivers.size(), 0);
@@ -107,9 +97,7 @@ protected:
         frame();
         goal_in_corner();
         start();
-        for (int k = 0; k < options->n_obstacles; ++k) {
-            place(make(BALL, BLUE), {0, 0}, {width, height}, 100);
-        }
+        for (int k = 0; k < options->n_obstacles; ++k) place(make(BALL, BLUE), {0, 0}, {width, height}, 100);
     }
     void step_dynamic_obstacles(int action) {
         draws_ = 0;
@@ -191,13 +179,9 @@ protected:
         std::vector<int> colors;
         while (colors.size() < doors.size()) {
             const int color = draw_color();
-            if (std::find(colors.begin(), colors.end(), color) == colors.end()) {
-                colors.push_back(color);
-            }
+            if (std::find(colors.begin(), colors.end(), color) == colors.end()) colors.push_back(color);
         }
-        for (size_t k = 0; k < doors.size(); ++k) {
-            put(make(DOOR, colors[k]), doors[k]);
-        }
+        for (size_t k = 0; k < doors.size(); ++k) put(make(DOOR, colors[k]), doors[k]);
         place_agent({0, 0}, {w, h});
         const int k = FIRST + draw(0, 4);
         target_.pos = objects[k].at;
@@ -216,9 +200,7 @@ protected:
         const auto others = [this](auto test) { return std::any_of(objects.begin() + FIRST, objects.end(), test); };
         for (int n = 0; n < options->num_objs;) {
             const int kind = draw_of(KINDS), color = draw_color();
-            if (others([=](const Object& o) { return o.type == kind && o.color == color; })) {
-                continue;
-            }
+            if (others([=](const Object& o) { return o.type == kind && o.color == color; })) continue;
             const auto rejects = [&](Pos p) {
                 return apart && others([p](const Object& o) { return o.at.x >= 0 && is_near(p, o.at); });
             };
@@ -281,9 +263,7 @@ protected:
         put(A_GOAL, inside(tops[locked]));
         // a colour for each room, of the rest of them
         const std::vector<int> colors = draw_some(COLORS, 6);
-        for (int n = 0; n < 6; ++n) {
-            put(make(DOOR, colors[n], n == locked), {n & 1 ? right : left, tops[n].y + 3});
-        }
+        for (int n = 0; n < 6; ++n) put(make(DOOR, colors[n], n == locked), {n & 1 ? right : left, tops[n].y + 3});
         int with_key;
         do {
             with_key = draw(0, 6);
@@ -305,9 +285,7 @@ protected:
         horizontal(4, up + 1, std::max(end - 4, 1));
         horizontal(4, low - 1, std::max(end - 4, 1));
         for (int y = 0; y < height; ++y) {
-            if (y != middle) {
-                cell(end, y) = A_WALL;
-            }
+            if (y != middle) cell(end, y) = A_WALL;
             cell(end + 2, y) = A_WALL;
         }
         agent = {draw(1, end + 1), middle};
@@ -319,9 +297,7 @@ protected:
         put(make(ball_above ? KEY : BALL, GREEN), {end + 1, middle + 2});
         target_.pos = {end + 1, middle - 1};
         target_.bad = {end + 1, middle + 1};
-        if ((first == BALL) != ball_above) {
-            std::swap(target_.pos, target_.bad);
-        }
+        if ((first == BALL) != ball_above) std::swap(target_.pos, target_.bad);
     }
     void step_memory(int action) {
         move(action == PICKUP ? int{TOGGLE} : action);
@@ -340,9 +316,7 @@ protected:
             if (wall == 0) top.x = door.x - w + 1;
             if (wall == 1) top.y = door.y - h + 1;
         }
-        if (top.x < 0 || top.y < 0 || top.x + w > width || top.y + h >= height) {
-            return false;
-        }
+        if (top.x < 0 || top.y < 0 || top.x + w > width || top.y + h >= height) return false;
         work_ += static_cast<int64_t>(rooms.size());
         // the room before may touch it
         for (size_t k = 0; k + 1 < rooms.size(); ++k) {
@@ -352,18 +326,14 @@ protected:
             }
         }
         rooms.push_back({top, {w, h}, door});
-        if (left == 1) {
-            return true;
-        }
+        if (left == 1) return true;
         for (int tries = 0; tries < 8; ++tries) {
             int exit = draw(0, 3);
             exit += exit >= wall;
             const int along = draw(1, (exit & 1 ? w : h) - 1);
             const Pos p = exit & 1 ? Pos{top.x + along, exit == 1 ? top.y + h - 1 : top.y}
                                    : Pos{exit == 0 ? top.x + w - 1 : top.x, top.y + along};
-            if (place_rooms(left - 1, rooms, (exit + 2) % 4, p)) {
-                break;
-            }
+            if (place_rooms(left - 1, rooms, (exit + 2) % 4, p)) break;
         }
         return true;
     }
@@ -377,9 +347,7 @@ protected:
             // both are drawn within the width
             const int x = draw(0, width - 2);
             place_rooms(count, rooms, 2, {x, draw(0, width - 2)});
-            if (rooms.size() > best.size()) {
-                best = rooms;
-            }
+            if (rooms.size() > best.size()) best = rooms;
         }
         int color = ANY;
         for (size_t k = 0; k < best.size(); ++k) {
@@ -481,9 +449,7 @@ protected:
     // a hallway between rooms: returns the object in the locked one
     int fill_key_corridor() {
         const int rows = options->num_rows;
-        for (int j = 1; j < rows; ++j) {
-            remove_wall(1, j, 3);
-        }
+        for (int j = 1; j < rows; ++j) remove_wall(1, j, 3);
         const int row = draw(0, rows), door = add_door(2, row, 2, ANY, true);
         const int object = add_object(2, row, options->obj_type, ANY);
         add_object(0, draw(0, rows), KEY, objects[door].color);
@@ -503,12 +469,8 @@ protected:
     }
     void add_maze_door(int i, int j, int d, int color, bool locked, bool with_key) {
         const Pos p = objects[add_door(i, j, d, color, locked)].at;
-        if (locked && options->blocked) {
-            put(make(BALL, GREEN), {p.x - DX[d], p.y - DY[d]});
-        }
-        if (locked && with_key) {
-            add_maze_key(i, j, color);
-        }
+        if (locked && options->blocked) put(make(BALL, GREEN), {p.x - DX[d], p.y - DY[d]});
+        if (locked && with_key) add_maze_key(i, j, color);
     }
     void obstructed_maze() {
         build();
@@ -527,9 +489,7 @@ protected:
                 }
                 // v1 places keys when all balls lie before the doors
                 for (const int k : {-1, 1}) {
-                    if (options->v1) {
-                        add_maze_key(side.x, side.y, colors[(i + k + 6) % 6]);
-                    }
+                    if (options->v1) add_maze_key(side.x, side.y, colors[(i + k + 6) % 6]);
                 }
             }
             const Pos corner = corners[draw(0, options->num_quarters)];

@@ -89,16 +89,12 @@ public:
         stride_ = w + 2 * margin();
         cells_.assign(static_cast<size_t>(stride_) * (h + 2 * margin()), A_WALL);
         work_ += static_cast<int64_t>(cells_.size());
-        for (int y = 0; y < h; ++y) {
-            std::fill_n(&cell(0, y), w, uint16_t{NOTHING});
-        }
+        for (int y = 0; y < h; ++y) std::fill_n(&cell(0, y), w, uint16_t{NOTHING});
         objects.assign({{EMPTY, RED, 0, 1}, {WALL, GREY, 0, 0}, {GOAL, GREEN, 0, 1}, {LAVA, RED, 0, 1}});
     }
 
     int make(int type, int color, bool locked = false, int contains = NOTHING) {
-        if (objects.size() == MAX_OBJECTS) {
-            throw std::length_error("more objects than a level may have");
-        }
+        if (objects.size() == MAX_OBJECTS) throw std::length_error("more objects than a level may have");
         const uint8_t state = type != DOOR ? 0 : locked ? LOCKED_DOOR : CLOSED_DOOR;
         objects.push_back({static_cast<uint8_t>(type), static_cast<uint8_t>(color), state, type != DOOR});
         objects.back().contains = static_cast<uint16_t>(contains);
@@ -112,21 +108,15 @@ public:
 
     void put(int k, Pos p) {
         cell(p) = static_cast<uint16_t>(k);
-        if (k >= FIRST) {
-            objects[k].at = p;
-        }
+        if (k >= FIRST) objects[k].at = p;
     }
 
     void horizontal(int x, int y, int n, int k = A_WALL) {
-        for (int i = 0; i < n; ++i) {
-            cell(x + i, y) = static_cast<uint16_t>(k);
-        }
+        for (int i = 0; i < n; ++i) cell(x + i, y) = static_cast<uint16_t>(k);
     }
 
     void vertical(int x, int y, int n, int k = A_WALL) {
-        for (int j = 0; j < n; ++j) {
-            cell(x, y + j) = static_cast<uint16_t>(k);
-        }
+        for (int j = 0; j < n; ++j) cell(x, y + j) = static_cast<uint16_t>(k);
     }
 
     void rectangle(int x, int y, int w, int h) {
@@ -137,9 +127,7 @@ public:
     }
 
     int draw(int low, int high) {
-        if (++draws_ > MAX_DRAWS) {
-            throw std::runtime_error("no level with these options was found in 20 million draws");
-        }
+        if (++draws_ > MAX_DRAWS) throw std::runtime_error("no level with these options was found in 20 million draws");
         return static_cast<int>(integers(stream, low, high));
     }
     bool draw_bool() { return draw(0, 2) == 0; }
@@ -161,9 +149,7 @@ public:
     template <class Rejects> Pos place(int k, Pos top, Pos size, int limit, Rejects rejects) {
         top = {std::max(top.x, 0), std::max(top.y, 0)};
         const Pos end{std::min(top.x + size.x, width), std::min(top.y + size.y, height)};
-        if (top.x >= end.x || top.y >= end.y) {
-            throw std::runtime_error("the grid is too small for this level");
-        }
+        if (top.x >= end.x || top.y >= end.y) throw std::runtime_error("the grid is too small for this level");
         for (int tries = 0; limit == ANY || tries <= limit; ++tries) {
             const int x = draw(top.x, end.x);
             const Pos p{x, draw(top.y, end.y)};
@@ -220,9 +206,7 @@ public:
             case LEFT: dir = (dir + 3) & 3; break;
             case RIGHT: dir = (dir + 1) & 3; break;
             case FORWARD:
-                if (overlaps(k)) {
-                    agent = ahead;
-                }
+                if (overlaps(k)) agent = ahead;
                 if (k == A_GOAL) finish(true);
                 terminated |= k == A_LAVA;
                 break;
@@ -252,9 +236,7 @@ public:
         const int last = view * view - 1;
         // the fourth byte is covered by the next cell
 #pragma GCC unroll 8
-        for (int k = 0; k < last; ++k) {
-            std::memcpy(image + 3 * k, &seen[k], 4);
-        }
+        for (int k = 0; k < last; ++k) std::memcpy(image + 3 * k, &seen[k], 4);
         std::memcpy(image + 3 * last, &seen[last], 3);
     }
 
@@ -279,12 +261,8 @@ private:
 
     void toggle(int k, Pos p) {
         Object& object = objects[k];
-        if (object.type == BOX) {
-            put(object.contains, p);
-        }
-        if (object.type != DOOR) {
-            return;
-        }
+        if (object.type == BOX) put(object.contains, p);
+        if (object.type != DOOR) return;
         if (object.state == OPEN_DOOR) {
             object.state = CLOSED_DOOR;
             object.clear = 0;
@@ -342,9 +320,7 @@ private:
             }
             for (int i = 0; i < n; ++i) {
 #pragma GCC unroll 7
-                for (int j = 0; j < n; ++j) {
-                    cells[i * n + j] &= -static_cast<uint32_t>(seen[j] >> i & 1);
-                }
+                for (int j = 0; j < n; ++j) cells[i * n + j] &= -static_cast<uint32_t>(seen[j] >> i & 1);
             }
         }
         std::memcpy(&cells[half * n + n - 1], &objects[carrying], 4);
