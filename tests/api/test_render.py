@@ -268,7 +268,7 @@ import os, signal, threading, cypool, {module} as pictures
 held, over = threading.Event(), threading.Event()
 
 def draw():
-    with pictures._lock:
+    with pictures.drawing():
         held.set()
         over.wait()
 

@@ -7,55 +7,24 @@ cimport numpy as cnp
 
 import numpy as np
 
-from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesOf
+from libcpp.string cimport string
+
+from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv
 
 cnp.import_array()
 
 
-cdef extern from "cypool/envs/shared/turns/turn_rules.h" namespace "cypool" nogil:
-    cdef cppclass Turns[Game]:
-        pass
-
-cdef extern from "cypool/envs/board/match.h" namespace "cypool::board" nogil:
-    cdef cppclass Match[GameRules]:
-        pass
-
-cdef extern from "cypool/envs/board/lines.h" namespace "cypool::board" nogil:
-    cdef cppclass CTicTacToe "cypool::board::TicTacToe":
-        pass
-
-    cdef cppclass CConnectFour "cypool::board::ConnectFour":
-        pass
-
-cdef extern from "cypool/envs/board/othello.h" namespace "cypool::board" nogil:
-    cdef cppclass COthello "cypool::board::Othello":
-        pass
-
-cdef extern from "cypool/envs/board/breakthrough.h" namespace "cypool::board" nogil:
-    cdef cppclass CBreakthrough "cypool::board::Breakthrough":
-        pass
-
-cdef extern from "cypool/envs/board/hex.h" namespace "cypool::board" nogil:
-    cdef cppclass CHex "cypool::board::Hex":
-        pass
-
-cdef extern from "cypool/envs/board/go.h" namespace "cypool::board" nogil:
-    cdef cppclass CGo "cypool::board::Go":
-        pass
-
-cdef extern from "cypool/envs/board/merging_tiles.h" namespace "cypool::board" nogil:
-    cdef cppclass CMergingTiles "cypool::board::MergingTiles":
-        pass
-
-cdef extern from "cypool/envs/board/backgammon.h" namespace "cypool::board" nogil:
-    cdef cppclass CBackgammon "cypool::board::Backgammon":
-        pass
+cdef extern from "cypool/envs/board/games.h" namespace "cypool::board" nogil:
+    Rules* new_rules(const string& game, const Options& options) except +
 
 
 cdef class BoardGame(RulesEnv):
     """Base of board games, which follow OpenSpiel 2.0.2: the same actions and seed give bit-identical results."""
     settings = staticmethod(specs.settings_of)
     name = ""
+
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new_rules(self.name.encode(), options)
 
     cdef object render(self):
         group = self.spec.agents.get("player")
@@ -76,9 +45,6 @@ cdef class TicTacToe(BoardGame):
     describe = staticmethod(specs.tic_tac_toe)
     name = "tic_tac_toe"
 
-    cdef Rules* make(self, const Options& options) except NULL:
-        return new RulesOf[Turns[Match[CTicTacToe]]](options)
-
 
 cdef class ConnectFour(BoardGame):
     """Four in a row. Stones fall to the lowest empty cell of a column.
@@ -90,9 +56,6 @@ cdef class ConnectFour(BoardGame):
     """
     describe = staticmethod(specs.connect_four)
     name = "connect_four"
-
-    cdef Rules* make(self, const Options& options) except NULL:
-        return new RulesOf[Turns[Match[CConnectFour]]](options)
 
 
 cdef class Othello(BoardGame):
@@ -106,9 +69,6 @@ cdef class Othello(BoardGame):
     describe = staticmethod(specs.othello)
     name = "othello"
 
-    cdef Rules* make(self, const Options& options) except NULL:
-        return new RulesOf[Turns[Match[COthello]]](options)
-
 
 cdef class Breakthrough(BoardGame):
     """Pieces move forward, straight or diagonally, and capture diagonally; the first to reach the other side wins.
@@ -121,9 +81,6 @@ cdef class Breakthrough(BoardGame):
     """
     describe = staticmethod(specs.breakthrough)
     name = "breakthrough"
-
-    cdef Rules* make(self, const Options& options) except NULL:
-        return new RulesOf[Turns[Match[CBreakthrough]]](options)
 
 
 cdef class Hex(BoardGame):
@@ -139,9 +96,6 @@ cdef class Hex(BoardGame):
     describe = staticmethod(specs.hexagons)
     name = "hex"
 
-    cdef Rules* make(self, const Options& options) except NULL:
-        return new RulesOf[Turns[Match[CHex]]](options)
-
 
 cdef class Go(BoardGame):
     """Go with area scoring (Tromp-Taylor): player 0 is black, player 1 white.
@@ -156,9 +110,6 @@ cdef class Go(BoardGame):
     describe = staticmethod(specs.go)
     name = "go"
 
-    cdef Rules* make(self, const Options& options) except NULL:
-        return new RulesOf[Turns[Match[CGo]]](options)
-
 
 cdef class Game2048(BoardGame):
     """2048: equal tiles merge when pushed together.
@@ -170,9 +121,6 @@ cdef class Game2048(BoardGame):
     """
     describe = staticmethod(specs.game_2048)
     name = "2048"
-
-    cdef Rules* make(self, const Options& options) except NULL:
-        return new RulesOf[Turns[Match[CMergingTiles]]](options)
 
 
 cdef class Backgammon(BoardGame):
@@ -188,6 +136,3 @@ cdef class Backgammon(BoardGame):
     """
     describe = staticmethod(specs.backgammon)
     name = "backgammon"
-
-    cdef Rules* make(self, const Options& options) except NULL:
-        return new RulesOf[Turns[Match[CBackgammon]]](options)

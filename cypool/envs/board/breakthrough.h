@@ -67,13 +67,7 @@ struct Breakthrough {
         const int target = cell + distance(static_cast<int>(action / 2 % 3));
         pieces[mover] ^= bit(cell) | bit(target);
         pieces[1 - mover] &= ~bit(target);
-        if (has_won(mover)) {
-            reward[mover] = 1;
-            reward[1 - mover] = -1;
-            current = OVER;
-        } else {
-            current = 1 - mover;
-        }
+        current = next_after(mover, has_won(mover), reward);
     }
     bool has_won(int player) const { return pieces[player] & row(player == 0 ? rows - 1 : 0) || !pieces[1 - player]; }
     // pieces of player 0, of player 1, and empty cells

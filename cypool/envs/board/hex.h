@@ -58,13 +58,7 @@ struct Hex {
     void play(int64_t action, const Rng*, double* reward) {
         const int mover = current, cell = static_cast<int>(action);
         put(mover, cell);
-        if (has_won(cell)) {
-            reward[mover] = 1;
-            reward[1 - mover] = -1;
-            current = OVER;
-        } else {
-            current = 1 - mover;
-        }
+        current = next_after(mover, has_won(cell), reward);
     }
     // Connects the lone stones next to a connected one.
     void spread(int cell, uint8_t alone) {

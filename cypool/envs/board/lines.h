@@ -27,6 +27,7 @@ struct TicTacToe {
     uint32_t stones[2] = {};
     int32_t current = 0;
 
+    explicit TicTacToe(const Options&) {}
     size_t num_actions() const { return CELLS; }
     size_t tensor_size() const { return 3 * CELLS; }
     void reset(const Rng*) {
@@ -45,13 +46,8 @@ struct TicTacToe {
     void play(int64_t action, const Rng*, double* reward) {
         const int mover = current;
         stones[mover] |= 1u << action;
-        if (has_line(stones[mover])) {
-            reward[mover] = 1;
-            reward[1 - mover] = -1;
-            current = OVER;
-        } else {
-            current = empty() ? 1 - mover : OVER;
-        }
+        current = next_after(mover, has_line(stones[mover]), reward);
+        if (!empty()) current = OVER;
     }
     // empty cells, noughts, crosses
     void observe(int, float* tensor) const {
@@ -75,6 +71,7 @@ struct ConnectFour {
     uint64_t stones[2] = {};
     int32_t current = 0;
 
+    explicit ConnectFour(const Options&) {}
     size_t num_actions() const { return COLUMNS; }
     size_t tensor_size() const { return 3 * CELLS; }
     void reset(const Rng*) {
@@ -99,13 +96,8 @@ struct ConnectFour {
         // one more than the stones of a column is its first empty cell
         const uint64_t column = (bit(ROWS) - 1) << action * STRIDE;
         stones[mover] |= (all() + bit(action * STRIDE)) & column;
-        if (has_four(stones[mover])) {
-            reward[mover] = 1;
-            reward[1 - mover] = -1;
-            current = OVER;
-        } else {
-            current = all() == FULL ? OVER : 1 - mover;
-        }
+        current = next_after(mover, has_four(stones[mover]), reward);
+        if (all() == FULL) current = OVER;
     }
     // stones of player 0, of player 1, and empty cells; the lowest row first
     void observe(int, float* tensor) const {

@@ -1,7 +1,7 @@
 // A match of a board game. A game is a struct of its rules:
 //
 //     static constexpr int PLAYERS;
-//     explicit Rules(const Options& options);           // if it has options
+//     explicit Rules(const Options& options);
 //     int32_t current;                                  // who moves, or OVER
 //     size_t num_actions() const, tensor_size() const;
 //     void reset(const Rng* rng);
@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 #include "cypool/envs/shared/turns/turn_rules.h"
@@ -25,9 +24,17 @@
 
 namespace cypool::board {
 
+// Who moves after a player who may have won, which is rewarded.
+inline int32_t next_after(int mover, bool has_won, double* reward) {
+    if (!has_won) return 1 - mover;
+    reward[mover] = 1;
+    reward[1 - mover] = -1;
+    return OVER;
+}
+
 template <class Rules> class Match final : public TurnGame {
 public:
-    explicit Match(const Options& options) : rules(made(options)) {
+    explicit Match(const Options& options) : rules(options) {
         num_players = Rules::PLAYERS;
         num_actions = rules.num_actions();
         tensor_size = rules.tensor_size();
@@ -99,14 +106,6 @@ public:
 
 private:
     bool was_reset_ = false;
-
-    static Rules made(const Options& options) {
-        if constexpr (std::is_constructible_v<Rules, const Options&>) {
-            return Rules(options);
-        } else {
-            return Rules();
-        }
-    }
 };
 
 }  // namespace cypool::board

@@ -14,6 +14,7 @@ struct Othello {
     uint64_t moves = 0;  // cells where the mover may put a stone
     int32_t current = 0;
 
+    explicit Othello(const Options&) {}
     size_t num_actions() const { return CELLS + 1; }
     size_t tensor_size() const { return 3 * CELLS; }
     void reset(const Rng*) {

@@ -13,7 +13,7 @@ from libcpp cimport bool as cbool
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesOf
+from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv
 from cypool.random cimport Rng
 
 cnp.import_array()
@@ -34,17 +34,8 @@ cdef extern from "cypool/envs/craftax/world.h" namespace "cypool::craftax" nogil
         cbool ready()
         void draw(const Pictures& pictures, float* image)
 
-    cdef cppclass World[Game](AnyWorld):
-        pass
-
-    cdef cppclass Classic:
-        pass
-
-    cdef cppclass Full:
-        pass
-
-ctypedef World[Classic] ClassicWorld
-ctypedef World[Full] FullWorld
+    Rules* new_rules(bint is_full, const Options& options) except +
+    AnyWorld* world_of(Rules* rules, bint is_full)
 
 # pixels of a side of a cell as it is drawn, and how many times it is enlarged
 DRAWN_TILE, ENLARGED = 16, 3
@@ -82,8 +73,11 @@ cdef class _OpenWorld(RulesEnv):
     def settings(self, options):
         return specs.settings_of(self.game, options)
 
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new_rules(self.game == "Craftax", options)
+
     cdef AnyWorld* world(self):
-        return NULL
+        return world_of(self.rules.get(), self.game == "Craftax")
 
     cdef int seed(self, object seed) except -1:
         RulesEnv.seed(self, seed)
@@ -126,12 +120,6 @@ cdef class CraftaxClassic(_OpenWorld):
     game = "Craftax-Classic"
     drawn_cells = (9, 9)
 
-    cdef Rules* make(self, const Options& options) except NULL:
-        return new RulesOf[ClassicWorld](options)
-
-    cdef AnyWorld* world(self):
-        return (<RulesOf[ClassicWorld]*>self.rules.get()).get()
-
 
 cdef class Craftax(_OpenWorld):
     """Nine floors of dungeons, mines and realms below an open world, with a boss, spells, potions and 67 achievements.
@@ -156,9 +144,3 @@ cdef class Craftax(_OpenWorld):
     describe = staticmethod(specs.full)
     game = "Craftax"
     drawn_cells = (13, 11)
-
-    cdef Rules* make(self, const Options& options) except NULL:
-        return new RulesOf[FullWorld](options)
-
-    cdef AnyWorld* world(self):
-        return (<RulesOf[FullWorld]*>self.rules.get()).get()

@@ -137,4 +137,13 @@ private:
     Of game_;
 };
 
+inline Rules* new_rules(bool is_full, const Options& options) {
+    if (is_full) return new RulesOf<World<Full>>(options);
+    return new RulesOf<World<Classic>>(options);
+}
+inline AnyWorld* world_of(Rules* rules, bool is_full) {
+    if (is_full) return static_cast<RulesOf<World<Full>>*>(rules)->get();
+    return static_cast<RulesOf<World<Classic>>*>(rules)->get();
+}
+
 }  // namespace cypool::craftax

@@ -150,6 +150,11 @@ constexpr std::array<Gradient, 24> gradients() {
 inline constexpr std::array<Gradient, 24> GRADIENTS = gradients();
 constexpr double NORM = 103;
 
+inline int floor_of(double value) {
+    const int whole = static_cast<int>(value);
+    return value < whole ? whole - 1 : whole;
+}
+
 class Noise {
 public:
     void seed(int64_t seed) {
@@ -195,10 +200,6 @@ public:
     }
 
 private:
-    static int floor_of(double value) {
-        const int whole = static_cast<int>(value);
-        return value < whole ? whole - 1 : whole;
-    }
     // u, v, w: where in the cell
     static int list_of(double u, double v, double w) {
         const double sum = u + v + w;
@@ -330,11 +331,6 @@ private:
             }
         }
     };
-
-    static int floor_of(double value) {
-        const int whole = static_cast<int>(value);
-        return value < whole ? whole - 1 : whole;
-    }
 };
 
 }  // namespace cypool::crafter

@@ -16,81 +16,26 @@
 
 namespace cypool::crafter {
 
+// clang-format off
 // these and the next two as crafter's data.yaml has them, in its order
 enum Material : uint8_t {
-    NO_MATERIAL,
-    WATER,
-    GRASS,
-    STONE,
-    PATH,
-    SAND,
-    TREE,
-    LAVA,
-    COAL,
-    IRON,
-    DIAMOND,
-    TABLE,
-    FURNACE,
-    NUM_MATERIALS
+    NO_MATERIAL, WATER, GRASS, STONE, PATH, SAND, TREE, LAVA, COAL, IRON, DIAMOND, TABLE, FURNACE, NUM_MATERIALS
 };
 enum Item {
-    HEALTH,
-    FOOD,
-    DRINK,
-    ENERGY,
-    SAPLING,
-    WOOD_ITEM,
-    STONE_ITEM,
-    COAL_ITEM,
-    IRON_ITEM,
-    DIAMOND_ITEM,
-    WOOD_PICKAXE,
-    STONE_PICKAXE,
-    IRON_PICKAXE,
-    WOOD_SWORD,
-    STONE_SWORD,
-    IRON_SWORD,
-    NUM_ITEMS
+    HEALTH, FOOD, DRINK, ENERGY, SAPLING, WOOD_ITEM, STONE_ITEM, COAL_ITEM, IRON_ITEM, DIAMOND_ITEM, WOOD_PICKAXE,
+    STONE_PICKAXE, IRON_PICKAXE, WOOD_SWORD, STONE_SWORD, IRON_SWORD, NUM_ITEMS
 };
 enum Achievement {
-    COLLECT_COAL,
-    COLLECT_DIAMOND,
-    COLLECT_DRINK,
-    COLLECT_IRON,
-    COLLECT_SAPLING,
-    COLLECT_STONE,
-    COLLECT_WOOD,
-    DEFEAT_SKELETON,
-    DEFEAT_ZOMBIE,
-    EAT_COW,
-    EAT_PLANT,
-    MAKE_IRON_PICKAXE,
-    MAKE_IRON_SWORD,
-    MAKE_STONE_PICKAXE,
-    MAKE_STONE_SWORD,
-    MAKE_WOOD_PICKAXE,
-    MAKE_WOOD_SWORD,
-    DO_PLACE_FURNACE,
-    DO_PLACE_PLANT,
-    DO_PLACE_STONE,
-    DO_PLACE_TABLE,
-    WAKE_UP,
-    NUM_ACHIEVEMENTS
+    COLLECT_COAL, COLLECT_DIAMOND, COLLECT_DRINK, COLLECT_IRON, COLLECT_SAPLING, COLLECT_STONE, COLLECT_WOOD,
+    DEFEAT_SKELETON, DEFEAT_ZOMBIE, EAT_COW, EAT_PLANT, MAKE_IRON_PICKAXE, MAKE_IRON_SWORD, MAKE_STONE_PICKAXE,
+    MAKE_STONE_SWORD, MAKE_WOOD_PICKAXE, MAKE_WOOD_SWORD, DO_PLACE_FURNACE, DO_PLACE_PLANT, DO_PLACE_STONE,
+    DO_PLACE_TABLE, WAKE_UP, NUM_ACHIEVEMENTS
 };
 enum Action {
-    NOOP,
-    MOVE_LEFT,
-    MOVE_RIGHT,
-    MOVE_UP,
-    MOVE_DOWN,
-    DO,
-    SLEEP,
-    PLACE_STONE,
-    PLACE_TABLE,
-    PLACE_FURNACE,
-    PLACE_PLANT,
-    MAKE_FIRST
+    NOOP, MOVE_LEFT, MOVE_RIGHT, MOVE_UP, MOVE_DOWN, DO, SLEEP, PLACE_STONE, PLACE_TABLE, PLACE_FURNACE,
+    PLACE_PLANT, MAKE_FIRST
 };
+// clang-format on
 // in the order of the semantic map, whose numbers follow those of materials
 enum Kind : uint8_t { NOBODY, PLAYER, COW, ZOMBIE, SKELETON, ARROW, PLANT, NUM_KINDS };
 enum Direction : uint8_t { LEFT, RIGHT, UP, DOWN };
@@ -559,40 +504,23 @@ private:
     // hunger, thirst and recovery are counted in halves
     void update_needs() {
         hunger += is_sleeping ? 1 : 2;
-        if (hunger > 2 * 25) {
-            hunger = 0;
-            --inventory[FOOD];
-        }
+        inventory[FOOD] -= passes(hunger, hunger > 2 * 25);
         thirst += is_sleeping ? 1 : 2;
-        if (thirst > 2 * 20) {
-            thirst = 0;
-            --inventory[DRINK];
-        }
+        inventory[DRINK] -= passes(thirst, thirst > 2 * 20);
         fatigue = is_sleeping ? std::min(fatigue - 1, 0) : fatigue + 1;
-        if (fatigue < -10) {
-            fatigue = 0;
-            ++inventory[ENERGY];
-        }
-        if (fatigue > 30) {
-            fatigue = 0;
-            --inventory[ENERGY];
-        }
+        inventory[ENERGY] += passes(fatigue, fatigue < -10);
+        inventory[ENERGY] -= passes(fatigue, fatigue > 30);
+    }
+    // a counter begins again behind its limit
+    static bool passes(int32_t& counter, bool is_behind) {
+        if (is_behind) counter = 0;
+        return is_behind;
     }
     void update_health() {
         const bool is_well = inventory[FOOD] > 0 && inventory[DRINK] > 0 && (inventory[ENERGY] > 0 || is_sleeping);
-        if (is_well) {
-            recovery += is_sleeping ? 4 : 2;
-        } else {
-            recovery -= is_sleeping ? 1 : 2;
-        }
-        if (recovery > 2 * 25) {
-            recovery = 0;
-            ++inventory[HEALTH];
-        }
-        if (recovery < 2 * -15) {
-            recovery = 0;
-            hurt(PLAYER_SLOT, 1);
-        }
+        recovery += is_well ? (is_sleeping ? 4 : 2) : (is_sleeping ? -1 : -2);
+        inventory[HEALTH] += passes(recovery, recovery > 2 * 25);
+        if (passes(recovery, recovery < 2 * -15)) hurt(PLAYER_SLOT, 1);
     }
 
     void do_object(int slot) {
@@ -616,7 +544,9 @@ private:
     }
 
     void do_material(int x, int y) {
-        const bool wood = inventory[WOOD_PICKAXE], stone = inventory[STONE_PICKAXE], iron = inventory[IRON_PICKAXE];
+        const auto mine = [&](Item pickaxe, Item item, Achievement achievement) {
+            if (inventory[pickaxe]) collect(x, y, PATH, item, achievement);
+        };
         switch (material_at(x, y)) {
             case WATER:
                 thirst = 0;
@@ -624,18 +554,10 @@ private:
                 break;
             case GRASS: collect(x, y, GRASS, SAPLING, COLLECT_SAPLING, 0.1); break;
             case TREE: collect(x, y, GRASS, WOOD_ITEM, COLLECT_WOOD); break;
-            case STONE:
-                if (wood) collect(x, y, PATH, STONE_ITEM, COLLECT_STONE);
-                break;
-            case COAL:
-                if (wood) collect(x, y, PATH, COAL_ITEM, COLLECT_COAL);
-                break;
-            case IRON:
-                if (stone) collect(x, y, PATH, IRON_ITEM, COLLECT_IRON);
-                break;
-            case DIAMOND:
-                if (iron) collect(x, y, PATH, DIAMOND_ITEM, COLLECT_DIAMOND);
-                break;
+            case STONE: mine(WOOD_PICKAXE, STONE_ITEM, COLLECT_STONE); break;
+            case COAL: mine(WOOD_PICKAXE, COAL_ITEM, COLLECT_COAL); break;
+            case IRON: mine(STONE_PICKAXE, IRON_ITEM, COLLECT_IRON); break;
+            case DIAMOND: mine(IRON_PICKAXE, DIAMOND_ITEM, COLLECT_DIAMOND); break;
             default: break;
         }
     }
@@ -674,30 +596,26 @@ private:
 
     void make(int what) {
         struct Rule {
-            int wood, stone, coal, iron;
+            int costs[4];  // wood, stone, coal and iron
             uint32_t near;
             Item item;
             Achievement achievement;
         };
         static constexpr uint32_t BY_TABLE = set_of({TABLE}), BY_FURNACE = set_of({TABLE, FURNACE});
         static constexpr Rule RULES[] = {
-            {1, 0, 0, 0, BY_TABLE, WOOD_PICKAXE, MAKE_WOOD_PICKAXE},
-            {1, 1, 0, 0, BY_TABLE, STONE_PICKAXE, MAKE_STONE_PICKAXE},
-            {1, 0, 1, 1, BY_FURNACE, IRON_PICKAXE, MAKE_IRON_PICKAXE},
-            {1, 0, 0, 0, BY_TABLE, WOOD_SWORD, MAKE_WOOD_SWORD},
-            {1, 1, 0, 0, BY_TABLE, STONE_SWORD, MAKE_STONE_SWORD},
-            {1, 0, 1, 1, BY_FURNACE, IRON_SWORD, MAKE_IRON_SWORD},
+            {{1, 0, 0, 0}, BY_TABLE, WOOD_PICKAXE, MAKE_WOOD_PICKAXE},
+            {{1, 1, 0, 0}, BY_TABLE, STONE_PICKAXE, MAKE_STONE_PICKAXE},
+            {{1, 0, 1, 1}, BY_FURNACE, IRON_PICKAXE, MAKE_IRON_PICKAXE},
+            {{1, 0, 0, 0}, BY_TABLE, WOOD_SWORD, MAKE_WOOD_SWORD},
+            {{1, 1, 0, 0}, BY_TABLE, STONE_SWORD, MAKE_STONE_SWORD},
+            {{1, 0, 1, 1}, BY_FURNACE, IRON_SWORD, MAKE_IRON_SWORD},
         };
         const Rule& rule = RULES[what];
-        if ((materials_nearby() & rule.near) != rule.near || inventory[WOOD_ITEM] < rule.wood
-            || inventory[STONE_ITEM] < rule.stone || inventory[COAL_ITEM] < rule.coal
-            || inventory[IRON_ITEM] < rule.iron) {
-            return;
+        if ((materials_nearby() & rule.near) != rule.near) return;
+        for (int k = 0; k < 4; ++k) {
+            if (inventory[WOOD_ITEM + k] < rule.costs[k]) return;
         }
-        inventory[WOOD_ITEM] -= rule.wood;
-        inventory[STONE_ITEM] -= rule.stone;
-        inventory[COAL_ITEM] -= rule.coal;
-        inventory[IRON_ITEM] -= rule.iron;
+        for (int k = 0; k < 4; ++k) inventory[WOOD_ITEM + k] -= rule.costs[k];
         ++inventory[rule.item];
         ++achievements[rule.achievement];
     }

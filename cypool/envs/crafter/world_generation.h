@@ -24,17 +24,14 @@ public:
           water_(water),
           mountain_(mountain) {}
 
-    bool is_start_above(double limit) const {
-        return std::fabs(start_ - limit) > ERROR ? start_ > limit : exact_start() > limit;
-    }
-    bool is_water_above(double limit) const {
-        return std::fabs(water_ - limit) > ERROR ? water_ > limit : exact_water() > limit;
-    }
-    bool is_mountain_above(double limit) const {
-        return std::fabs(mountain_ - limit) > ERROR ? mountain_ > limit : exact_mountain() > limit;
-    }
+    bool is_start_above(double limit) const { return is_above<&Place::exact_start>(start_, limit); }
+    bool is_water_above(double limit) const { return is_above<&Place::exact_water>(water_, limit); }
+    bool is_mountain_above(double limit) const { return is_above<&Place::exact_mountain>(mountain_, limit); }
 
 private:
+    template <auto EXACT> bool is_above(double value, double limit) const {
+        return std::fabs(value - limit) > ERROR ? value > limit : (this->*EXACT)() > limit;
+    }
     double layers(double z, double second) const {
         return noise_(x_ / 15.0, y_ / 15.0, z) + second * noise_(x_ / 5.0, y_ / 5.0, z);
     }

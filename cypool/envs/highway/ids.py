@@ -20,19 +20,19 @@ FAMILY = Family(
 _CONNECTED = {"neighbour_vehicles_connected_lanes": True}
 _FAST = {"simulation_frequency": 5, "lanes_count": 3, "vehicles_count": 20, "duration": 30, "ego_spacing": 1.5,
          "others_collide": False}
-_CROSSING = {
+CROSSING: dict[str, Any] = {
     "type": "Kinematics", "vehicles_count": 15, "features": ["presence", "x", "y", "vx", "vy", "cos_h", "sin_h"],
     "features_range": {"x": [-100, 100], "y": [-100, 100], "vx": [-20, 20], "vy": [-20, 20]}, "absolute": True,
     "observe_intentions": False}
-_SLOW = {"type": "DiscreteMetaAction", "longitudinal": True, "lateral": False, "target_speeds": [0, 4.5, 9]}
+SLOW = {"type": "DiscreteMetaAction", "longitudinal": True, "lateral": False, "target_speeds": [0, 4.5, 9]}
 _SIXTY = 1.0471975511965976  # degrees; math would be an import more
 _BICYCLE = {
-    "observation": {**_CROSSING, "vehicles_count": 5,
+    "observation": {**CROSSING, "vehicles_count": 5,
                     "features": ["presence", "x", "y", "vx", "vy", "long_off", "lat_off", "ang_off"]},
     "action": {"type": "ContinuousAction", "steering_range": [-_SIXTY, _SIXTY], "longitudinal": True,
                "lateral": True, "dynamical": True}}
-_TWO = {"observation": {"type": "MultiAgentObservation", "observation_config": _CROSSING},
-        "action": {"type": "MultiAgentAction", "action_config": _SLOW}, "controlled_vehicles": 2}
+_TWO = {"observation": {"type": "MultiAgentObservation", "observation_config": CROSSING},
+        "action": {"type": "MultiAgentAction", "action_config": SLOW}, "controlled_vehicles": 2}
 
 # class and options; steps at most
 IDS: dict[str, tuple[str, dict[str, Any]]] = {

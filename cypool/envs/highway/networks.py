@@ -49,6 +49,11 @@ class Roads:
             "kind": CIRCLE, "x": centre[0], "y": centre[1], "radius": radius, "start_phase": begin, "turn": turn,
             "length": radius * (stop - begin) * turn, "width": width, "limit": limit, **more})
 
+    def arcs(self, start: str, end: str, centre: Any, *lanes: Any, clockwise: bool = False, **more: Any) -> None:
+        """Adds arcs around one point: radius, and where they begin and stop in degrees."""
+        for radius, begin, stop in lanes:
+            self.circle(start, end, centre, radius, np.deg2rad(begin), np.deg2rad(stop), clockwise, **more)
+
     def numbers(self) -> tuple[list[dict[str, Any]], dict[str, int]]:
         """Returns the lanes in the graph's order, and the number of each node by name."""
         names = sorted({n for a, ends in self.graph.items() for n in (a, *ends)})
@@ -72,25 +77,21 @@ def straight(a: Any, b: Any, width: float = 4, limit: float = 20, **more: Any) -
             "heading": np.arctan2(b[1] - a[1], b[0] - a[0]), "width": width, "limit": limit, **more}
 
 
-def highway(c: Config) -> Roads:
-    roads = Roads()
+def highway(roads: Roads, c: Config) -> None:
     roads.parallel("0", "1", c["lanes_count"], 0.0, 10000.0)
-    return roads
 
 
-def exit_(c: Config) -> Roads:
-    roads, n = Roads(), c["lanes_count"]
+def exit_(roads: Roads, c: Config) -> None:
+    n = c["lanes_count"]
     for a, b, count, begin, length in (("0", "1", n, 0, 400), ("1", "2", n + 1, 400, 100), ("2", "3", n, 500, 500)):
         roads.parallel(a, b, count, begin, length)
         for k, lane in enumerate(roads.graph[a][b]):
             lane["limit"] = 26 - 3.4 * k
     centre = np.array([500, n * 4]) + np.array([0, 150])
     roads.circle("2", "exit", centre, 150, 3 * np.pi / 2, 2 * np.pi, forbidden=True)
-    return roads
 
 
-def merge(c: Config) -> Roads:
-    roads = Roads()
+def merge(roads: Roads, c: Config) -> None:
     for k in range(2):
         for a, b, begin, end in (("a", "b", 0, 230), ("b", "c", 230, 310), ("c", "d", 310, 460)):
             roads.straight(a, b, [begin, 4 * k], [end, 4 * k])
@@ -107,11 +108,10 @@ def merge(c: Config) -> Roads:
     curve = roads.graph["k"]["b"][0]
     end = of(curve, 80, 0 + amplitude * np.sin(pulsation * 80 + phase))
     roads.straight("b", "c", end, end + [80, 0], forbidden=True)
-    return roads
 
 
-def merge_generic(c: Config) -> Roads:
-    roads, n = Roads(), c["lanes_count"]
+def merge_generic(roads: Roads, c: Config) -> None:
+    n = c["lanes_count"]
     before, converge, parallel, after = (c[f"{k}_merge_length"] for k in ("before", "converge", "parallel", "after"))
     for a, b, begin, length in (("a", "b", 0, before + converge), ("b", "c", before + converge, parallel),
                                 ("c", "d", before + converge + parallel, after)):
@@ -121,29 +121,26 @@ def merge_generic(c: Config) -> Roads:
     roads.sine("k", "b", [before, y + amplitude], [before + converge, y + amplitude], amplitude,
                2 * np.pi / (2 * converge), np.pi / 2, forbidden=True, limit=30)
     roads.straight("b", "c", [before + converge, y], [before + converge + parallel, y], forbidden=True, limit=30)
-    return roads
 
 
-def two_way(c: Config) -> Roads:
-    roads = Roads()
+def two_way(roads: Roads, c: Config) -> None:
     roads.straight("a", "b", [0, 0], [800, 0])
     roads.straight("a", "b", [0, 4], [800, 4])
     roads.straight("b", "a", [800, 0], [0, 0])
-    return roads
 
 
-def u_turn(c: Config) -> Roads:
-    roads = Roads()
+def u_turn(roads: Roads, c: Config) -> None:
     for y in (4, 0):
         roads.straight("c", "d", [128, y], [0, y])
-    for radius in (20, 24):
-        roads.circle("b", "c", [128, 24], radius, np.deg2rad(90), np.deg2rad(-90), clockwise=False)
+    roads.arcs("b", "c", [128, 24], (20, 90, -90), (24, 90, -90))
     for y in (44, 48):
         roads.straight("a", "b", [0, y], [128, y])
-    return roads
 
 
 RING = ["se", "ex", "ee", "nx", "ne", "wx", "we", "sx", "se"]
+# for south, east, north, west: how x and y of the southern arm lie there
+ARMS: dict[str, Callable[[float, float], list[float]]] = {
+    "s": lambda x, y: [x, y], "e": lambda x, y: [y, -x], "n": lambda x, y: [-x, -y], "w": lambda x, y: [-y, x]}
 ARCS = [(66, 24), (24, -24), (-24, -66), (-66, -114), (-114, -156), (-156, -204), (156, 114), (114, 66)]
 
 
@@ -151,73 +148,50 @@ def ring(roads: Roads, radii: Any) -> None:
     """Adds the lanes of a roundabout."""
     for radius in radii:
         for a, b, (begin, end) in zip(RING[:-1], RING[1:], ARCS, strict=True):
-            roads.circle(a, b, [0, 0], radius, np.deg2rad(begin), np.deg2rad(end), clockwise=False)
+            roads.arcs(a, b, [0, 0], (radius, begin, end))
 
 
-def roundabout(c: Config) -> Roads:
-    roads = Roads()
+def roundabout(roads: Roads, c: Config) -> None:
     ring(roads, (20, 24))
     access, dev, a = 170, 85, 5
     short = 0.2 * dev
     long, w = dev - short, 2 * np.pi / dev
     half, back = dev / 2, -np.pi / 2 + w * long
-    # for south, east, north, west: how x and y of the southern arm lie there
-    arms: dict[str, Callable[[float, float], list[float]]] = {
-        "s": lambda x, y: [x, y], "e": lambda x, y: [y, -x], "n": lambda x, y: [-x, -y], "w": lambda x, y: [-y, x]}
-    for name, at in arms.items():
+    for name, at in ARMS.items():
         roads.straight(f"{name}er", f"{name}es", at(2, access), at(2, half))
         roads.sine(f"{name}es", f"{name}e", at(2 + a, half), at(2 + a, half - short), a, w, -np.pi / 2)
         roads.sine(f"{name}x", f"{name}xs", at(-2 - a, -half + long), at(-2 - a, half), a, w, back)
         roads.straight(f"{name}xs", f"{name}xr", at(-2, half), at(-2, access))
-    return roads
 
 
-def roundabout_generic(c: Config) -> Roads:
-    roads, radius, n = Roads(), c["roundabout_radius"], c["roundabout_lanes"]
+def roundabout_generic(roads: Roads, c: Config) -> None:
+    radius, n = c["roundabout_radius"], c["roundabout_lanes"]
     radii = [radius + 4 * k for k in range(n)]
     ring(roads, radii)
     outer = radii[-1]
 
-    def on_ring(degrees: float) -> Any:
-        angle = np.deg2rad(degrees)
-        return outer * np.cos(angle), outer * np.sin(angle)
-
-    se, ex, ee, nx, ne, wx, we, sx = map(on_ring, (66, 24, -24, -66, -114, -156, 156, 114))
     dev = max(100.0, 2 * outer + 40.0)
     access, far = dev + 40.0, dev / 2
+    entries, exits = (66, -24, -114, 156), (114, 24, -66, -156)
 
-    def curve(start: str, end: str, a: Any, b: Any, amplitude: float, length: float) -> None:
-        roads.sine(start, end, a, b, amplitude, np.pi / length, -np.pi / 2)
+    def on_ring(degrees: float, turned: int) -> list[float]:
+        """Returns a point of the outer lane, as the southern arm has it."""
+        angle = np.deg2rad(degrees)
+        at = list(ARMS.values())[-turned % 4]
+        return at(outer * np.cos(angle), outer * np.sin(angle))
 
-    roads.straight("ser", "ses", [2, access], [2, far])
-    a = (se[0] - 2) / 2
-    curve("ses", "se", [2 + a, far], [2 + a, se[1]], a, far - se[1])
-    a = (sx[0] + 2) / 2
-    curve("sx", "sxs", [sx[0] - a, sx[1]], [sx[0] - a, far], a, far - sx[1])
-    roads.straight("sxs", "sxr", [-2, far], [-2, access])
-    roads.straight("eer", "ees", [access, -2], [far, -2])
-    a = (-2 - ee[1]) / 2
-    curve("ees", "ee", [far, -2 - a], [ee[0], -2 - a], a, far - ee[0])
-    a = (2 - ex[1]) / 2
-    curve("ex", "exs", [ex[0], ex[1] + a], [far, ex[1] + a], a, far - ex[0])
-    roads.straight("exs", "exr", [far, 2], [access, 2])
-    roads.straight("ner", "nes", [-2, -access], [-2, -far])
-    a = (-2 - ne[0]) / 2
-    curve("nes", "ne", [-2 - a, -far], [-2 - a, ne[1]], a, ne[1] - -far)
-    a = (2 - nx[0]) / 2
-    curve("nx", "nxs", [nx[0] + a, nx[1]], [nx[0] + a, -far], a, nx[1] - -far)
-    roads.straight("nxs", "nxr", [2, -far], [2, -access])
-    roads.straight("wer", "wes", [-access, 2], [-far, 2])
-    a = (we[1] - 2) / 2
-    curve("wes", "we", [-far, 2 + a], [we[0], 2 + a], a, we[0] - -far)
-    a = (wx[1] + 2) / 2
-    curve("wx", "wxs", [wx[0], wx[1] - a], [-far, wx[1] - a], a, wx[0] - -far)
-    roads.straight("wxs", "wxr", [-far, -2], [-access, -2])
-    return roads
+    for k, (name, at) in enumerate(ARMS.items()):
+        x, y = on_ring(entries[k], k)
+        a = (x - 2) / 2
+        roads.straight(f"{name}er", f"{name}es", at(2, access), at(2, far))
+        roads.sine(f"{name}es", f"{name}e", at(2 + a, far), at(2 + a, y), a, np.pi / (far - y), -np.pi / 2)
+        x, y = on_ring(exits[k], k)
+        a = (x + 2) / 2
+        roads.sine(f"{name}x", f"{name}xs", at(x - a, y), at(x - a, far), a, np.pi / (far - y), -np.pi / 2)
+        roads.straight(f"{name}xs", f"{name}xr", at(-2, far), at(-2, access))
 
 
-def intersection(c: Config) -> Roads:
-    roads = Roads()
+def intersection(roads: Roads, c: Config) -> None:
     right, left, outer, access = 9, 13, 11.0, 100
     for k in range(4):
         angle = np.radians(90 * k)
@@ -235,56 +209,40 @@ def intersection(c: Config) -> Roads:
                      **{**more, "priority": priority - 1})
         roads.straight(ir, across, end, there, **more)
         roads.straight(before, f"o{(k - 1) % 4}", away, back, **more)
-    return roads
 
 
-def parking(c: Config) -> Roads:
-    roads = Roads()
+def parking(roads: Roads, c: Config) -> None:
     for k in range(14):
         x = (k + 1 - 7) * 4.0 - 4.0 / 2
         roads.straight("a", "b", [x, 10], [x, 18], width=4.0)
         roads.straight("b", "c", [x, -10], [x, -18], width=4.0)
-    return roads
 
 
-def racetrack(c: Config) -> Roads:
-    roads = Roads()
+def racetrack(roads: Roads, c: Config) -> None:
     more = {"width": 5, "limit": 10.0}
-
-    def arc(a: str, b: str, centre: Any, *lanes: Any, clockwise: bool = False) -> None:
-        for radius, begin, end in lanes:
-            roads.circle(a, b, centre, radius, np.deg2rad(begin), np.deg2rad(end), clockwise, **more)
-
     for y in (0, 5):
         roads.straight("a", "b", [42, y], [100, y], **more)
-    arc("b", "c", [100, -20], (20, 90, -1), (25, 90, -1))
+    roads.arcs("b", "c", [100, -20], (20, 90, -1), (25, 90, -1), **more)
     for x in (120, 125):
         roads.straight("c", "d", [x, -20], [x, -30], **more)
-    arc("d", "e", [105, -30], (15, 0, -181), (20, 0, -181))
-    arc("e", "f", [70, -30], (20, 0, 136), (15, 0, 137), clockwise=True)
+    roads.arcs("d", "e", [105, -30], (15, 0, -181), (20, 0, -181), **more)
+    roads.arcs("e", "f", [70, -30], (20, 0, 136), (15, 0, 137), clockwise=True, **more)
     roads.straight("f", "g", [55.7, -15.7], [35.7, -35.7], **more)
     roads.straight("f", "g", [59.3934, -19.2], [39.3934, -39.2], **more)
-    arc("g", "h", [18.1, -18.1], (25, 315, 170), (30, 315, 165))
-    arc("h", "i", [18.1, -18.1], (25, 170, 56), (30, 170, 58))
-    arc("i", "a", [43.2, 23.4], (23.5, 240, 270), (18.5, 238, 268), clockwise=True)
-    return roads
+    roads.arcs("g", "h", [18.1, -18.1], (25, 315, 170), (30, 315, 165), **more)
+    roads.arcs("h", "i", [18.1, -18.1], (25, 170, 56), (30, 170, 58), **more)
+    roads.arcs("i", "a", [43.2, 23.4], (23.5, 240, 270), (18.5, 238, 268), clockwise=True, **more)
 
 
-def racetrack_large(c: Config) -> Roads:
-    roads = Roads()
+def racetrack_large(roads: Roads, c: Config) -> None:
     more = {"width": 5, "limit": c["speed_limit"]}
-
-    def arc(a: str, b: str, centre: Any, *lanes: Any, clockwise: bool = False) -> None:
-        for radius, begin, end in lanes:
-            roads.circle(a, b, centre, radius, np.deg2rad(begin), np.deg2rad(end), clockwise, **more)
-
     for y in (0, 5, 10):
         roads.straight("a", "b", [42, y], [200, y], **more)
-    arc("b", "c", [200, -20], *[(r, 90, -1) for r in (20, 25, 30)])
+    roads.arcs("b", "c", [200, -20], *[(r, 90, -1) for r in (20, 25, 30)], **more)
     for x in (220, 225, 230):
         roads.straight("c", "d", [x, -20], [x, -61.0], **more)
-    arc("d", "e", [205, -60], *[(r, 0, -181) for r in (15, 20, 25)])
-    arc("e", "f", [170, -60], (20, 0, 136), (15, 0, 137), (10, 0, 137), clockwise=True)
+    roads.arcs("d", "e", [205, -60], *[(r, 0, -181) for r in (15, 20, 25)], **more)
+    roads.arcs("e", "f", [170, -60], (20, 0, 136), (15, 0, 137), (10, 0, 137), clockwise=True, **more)
     away = np.array([-30, -30])
     a, b = np.array([155.7, -45.7]), np.array([135.7, -65.7]) + away
     a2, b2 = np.array([159.3934, -49.2]), np.array([139.3934, -69.2]) + away
@@ -292,43 +250,34 @@ def racetrack_large(c: Config) -> Roads:
     for start, end in ((a, b), (a2, b2), (a3, b3)):
         roads.straight("f", "g", start, end, **more)
     centre = np.array([118.1, -48.1]) + away
-    arc("g", "h", centre, (25, 317, 202), (30, 317, 205), (35, 317, 205))
+    roads.arcs("g", "h", centre, (25, 317, 202), (30, 317, 205), (35, 317, 205), **more)
     leave, join = np.deg2rad(205), np.deg2rad(30)
     for k in (0, 5, 10):
         start = np.array([centre[0] + (25 + k) * np.cos(leave), centre[1] + (25 + k) * np.sin(leave)])
         end = np.array([42 - (15 + k) * np.cos(join), -15 - (15 + k) * np.sin(join)])
         roads.straight("h", "i", start, end, **more)
-    arc("i", "a", np.array([42, -15]), (15, 210, 88), (20, 210, 90), (25, 212, 88))
-    return roads
+    roads.arcs("i", "a", np.array([42, -15]), (15, 210, 88), (20, 210, 90), (25, 212, 88), **more)
 
 
-def racetrack_oval(c: Config) -> Roads:
-    roads, length, n = Roads(), c["length"], c["no_lanes"]
+def racetrack_oval(roads: Roads, c: Config) -> None:
+    length, n = c["length"], c["no_lanes"]
     more = {"width": 5, "limit": 10}
     offsets = [0] + [5 * k for k in range(1, n - 1)] + [5 * (n - 1)]
-
-    def arc(a: str, b: str, centre: Any, radius: float, begin: float, end: float) -> None:
-        for k in offsets:
-            roads.circle(a, b, centre, radius + k, np.deg2rad(begin), np.deg2rad(end), False, **more)
-
     for k in offsets:
         roads.straight("a", "b", [0, k], [length + 1, k], **more)
-    arc("b", "c", [length, -20], 20, 90, 0)
+    roads.arcs("b", "c", [length, -20], *[(20 + k, 90, 0) for k in offsets], **more)
     for k in offsets:
         roads.straight("c", "d", [length + 20 + k, -20], [length + 20 + k, -50], **more)
-    arc("d", "e", [length + 5, -50], 15, 0, -90)
+    roads.arcs("d", "e", [length + 5, -50], *[(15 + k, 0, -90) for k in offsets], **more)
     for k in offsets:
         roads.straight("e", "f", [length + 5, -(65 + k)], [-5, -(65 + k)], **more)
-    arc("f", "g", [-5, -50], 15, -90, -180)
+    roads.arcs("f", "g", [-5, -50], *[(15 + k, -90, -180) for k in offsets], **more)
     for k in offsets:
         roads.straight("g", "h", [-20 - k, -50], [-20 - k, -20], **more)
-    arc("h", "a", [0, -20], 20, 180, 90)
-    return roads
+    roads.arcs("h", "a", [0, -20], *[(20 + k, 180, 90) for k in offsets], **more)
 
 
-def lane_keeping(c: Config) -> Roads:
-    roads = Roads()
+def lane_keeping(roads: Roads, c: Config) -> None:
     roads.sine("a", "b", [0, 0], [500, 0], 5, 2 * np.pi / 100, 0, width=10)
     roads.straight("c", "d", [50, 50], [115, 15], width=10)
     roads.straight("d", "a", [115, 15], [135, 15 + 20 * (15 - 50) / (115 - 50)], width=10)
-    return roads

@@ -49,19 +49,15 @@ inline void sine_and_cosine(double x, double& s, double& c) {
         s = std::sin(x), c = std::cos(x);  // one call, which the compiler makes of the two
     }
 }
-// of arrays, which must not touch
-inline void tan_of(const double* x, double* out, size_t n) {
-    if (numpy.tan) return numpy.tan(x, out, n);
-    for (size_t k = 0; k < n; ++k) out[k] = x[k] == 0 ? x[k] : std::tan(x[k]);
+// of arrays, which must not touch: NumPy's function, or the C library's of each number
+inline void of_each(void (*of_numpy)(const double*, double*, intptr_t), double (*of_c)(double), const double* x,
+                    double* out, size_t n) {
+    if (of_numpy) return of_numpy(x, out, n);
+    for (size_t k = 0; k < n; ++k) out[k] = x[k] == 0 ? x[k] : of_c(x[k]);
 }
-inline void arctan_of(const double* x, double* out, size_t n) {
-    if (numpy.arctan) return numpy.arctan(x, out, n);
-    for (size_t k = 0; k < n; ++k) out[k] = x[k] == 0 ? x[k] : std::atan(x[k]);
-}
-inline void arcsin_of(const double* x, double* out, size_t n) {
-    if (numpy.arcsin) return numpy.arcsin(x, out, n);
-    for (size_t k = 0; k < n; ++k) out[k] = x[k] == 0 ? x[k] : std::asin(x[k]);
-}
+inline void tan_of(const double* x, double* out, size_t n) { of_each(numpy.tan, std::tan, x, out, n); }
+inline void arctan_of(const double* x, double* out, size_t n) { of_each(numpy.arctan, std::atan, x, out, n); }
+inline void arcsin_of(const double* x, double* out, size_t n) { of_each(numpy.arcsin, std::asin, x, out, n); }
 inline void arctan2_of(const double* y, const double* x, double* out, size_t n) {
     if (numpy.arctan2) return numpy.arctan2(y, x, out, n);
     for (size_t k = 0; k < n; ++k) out[k] = std::atan2(y[k], x[k]);

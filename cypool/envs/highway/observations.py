@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cypool.options import Option, boolean, choice, integer, number
+from cypool.options import Option, boolean, choice, integer, number, optional
 from cypool.spec import Array, Discrete
 from cypool.util.arguments import check_choice, check_dict, check_float, check_int, check_list, shown
 
@@ -53,10 +53,6 @@ def _dict(name: str, value: Any, keys: Iterable[str], expected: str) -> dict[str
     if unknown:
         raise ValueError(f"{name}: expected only {', '.join(sorted(keys))}, got {shown(unknown[0])}")
     return given
-
-
-def _none_or(check: Check) -> Check:
-    return lambda name, value: None if value is None else check(name, value)
 
 
 def _texts(name: str, value: Any, expected: str) -> list[str]:
@@ -111,13 +107,9 @@ def _attributes(name: str, value: Any) -> list[str]:
     return given
 
 
-def _option(default: Any, check: Check) -> Option:
-    return Option(default, check, "")
-
-
 _KINEMATICS = {
-    "features": _option(None, _none_or(_features(FEATURES))), "vehicles_count": integer(5, 2, 1000, ""),
-    "features_range": _option(None, _none_or(_ranges)), "absolute": boolean(False, ""),
+    "features": optional(_features(FEATURES), ""), "vehicles_count": integer(5, 2, 1000, ""),
+    "features_range": optional(_ranges, ""), "absolute": boolean(False, ""),
     "order": choice("sorted", ("sorted", "shuffled", "unsorted"), ""), "normalize": boolean(True, ""),
     "clip": boolean(True, ""), "see_behind": boolean(False, ""), "observe_intentions": boolean(False, ""),
     "include_obstacles": boolean(True, ""),
@@ -128,32 +120,32 @@ _OBSERVATIONS: dict[str, dict[str, Option]] = {
     "ExitObservation": _KINEMATICS,
     "TimeToCollision": {"horizon": number(10, 1, 1000, "")},
     "OccupancyGrid": {
-        "features": _option(None, _none_or(_features((*FEATURES, "on_road")))),
-        "grid_size": _option(None, _none_or(_grid_size)),
-        "grid_step": _option(None, _none_or(lambda name, value: numbers(name, value, 2, 2, 1e-3))),
-        "features_range": _option(None, _none_or(_ranges)),
+        "features": optional(_features((*FEATURES, "on_road")), ""),
+        "grid_size": optional(_grid_size, ""),
+        "grid_step": optional(lambda name, value: numbers(name, value, 2, 2, 1e-3), ""),
+        "features_range": optional(_ranges, ""),
         "align_to_vehicle_axes": boolean(False, ""), "clip": boolean(True, ""), "as_image": boolean(False, "")},
     "KinematicsGoal": {
-        "features": _option(FEATURES[1:5] + FEATURES[6:8], _features(FEATURES[:8])),
-        "scales": _option((100, 100, 5, 5, 1, 1), lambda name, value: numbers(name, value, 1, 16, 1e-6)),
+        "features": Option(FEATURES[1:5] + FEATURES[6:8], _features(FEATURES[:8]), ""),
+        "scales": Option((100, 100, 5, 5, 1, 1), lambda name, value: numbers(name, value, 1, 16, 1e-6), ""),
         "normalize": boolean(True, "")},
-    "AttributesObservation": {"attributes": _option(PARTS["AttributesObservation"], _attributes)},
+    "AttributesObservation": {"attributes": Option(PARTS["AttributesObservation"], _attributes, "")},
     "LidarObservation": {"cells": integer(16, 1, 1000, ""), "maximum_range": number(60, 0.1, MOST, ""),
                          "normalize": boolean(True, "")},
     "GrayscaleObservation": {
-        "observation_shape": _option((128, 64), _size), "stack_size": integer(4, 1, 64, ""),
-        "weights": _option((0.2989, 0.587, 0.114), lambda name, value: numbers(name, value, 3, 3)),
+        "observation_shape": Option((128, 64), _size, ""), "stack_size": integer(4, 1, 64, ""),
+        "weights": Option((0.2989, 0.587, 0.114), lambda name, value: numbers(name, value, 3, 3), ""),
         "scaling": number(None, 0.1, 100, ""),
-        "centering_position": _option(None, _none_or(lambda name, value: numbers(name, value, 2, 2)))}}
+        "centering_position": optional(lambda name, value: numbers(name, value, 2, 2), "")}}
 OBSERVATIONS = tuple(_OBSERVATIONS)
 _AXES = {"longitudinal": boolean(True, ""), "lateral": boolean(True, "")}
-_SPEEDS = _option(None, _none_or(_speeds))
+_SPEEDS = optional(_speeds, "")
 _CONTINUOUS = {
-    "acceleration_range": _option(None, _none_or(interval)), "steering_range": _option(None, _none_or(interval)),
+    "acceleration_range": optional(interval, ""), "steering_range": optional(interval, ""),
     **_AXES, "dynamical": boolean(False, ""), "clip": boolean(True, ""), "target_speeds": _SPEEDS}
 _ACTIONS: dict[str, dict[str, Option]] = {
     "DiscreteMetaAction": {**_AXES, "target_speeds": _SPEEDS},
-    "ContinuousAction": {**_CONTINUOUS, "speed_range": _option(None, _none_or(interval))},
+    "ContinuousAction": {**_CONTINUOUS, "speed_range": optional(interval, "")},
     "DiscreteAction": {**_CONTINUOUS, "actions_per_axis": integer(3, 2, 64, "")}}
 ACTIONS = tuple(_ACTIONS)
 

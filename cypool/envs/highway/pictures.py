@@ -1,8 +1,6 @@
 """Pictures, drawn by highway-env."""
 from __future__ import annotations
 
-import os
-import threading
 import warnings
 from typing import Any
 
@@ -12,23 +10,15 @@ from numpy.typing import NDArray
 from cypool.envs.highway.ids import ENVPOOL
 from cypool.envs.highway.observations import parts_of
 from cypool.envs.highway.specs import config_of
-from cypool.util.lock_guard import LockGuard
+from cypool.envs.shared.pixels.pictures import drawing
 from cypool.util.packages import require_version
 
 VERSION = "1.12.1"
 MOST_PAINTERS = 8  # that are kept
-# two pools may draw at once
-_lock = threading.Lock()
-# a thread that draws while another one forks is not there in the child
-os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
 
 
 def need_highway_env(what: str) -> None:
-    """Checks that the installed highway-env is the version that our environments match.
-
-    Raises:
-        ImportError: It is missing, or has a different version.
-    """
+    """Raises an ImportError unless highway-env is installed in the version that our environments match."""
     require_version(f"{what} needs", "highway-env", (VERSION,), 'pip install "cypool[highway]"')
 
 
@@ -46,9 +36,8 @@ class Painter:
         import highway_env  # noqa: F401
         from highway_env.envs.common.graphics import EnvViewer
 
-        with warnings.catch_warnings():
-            # that there is a newer version
-            warnings.simplefilter("ignore")
+        # that there is a newer version
+        with warnings.catch_warnings(action="ignore"):
             made: Any = gymnasium.make(ENVPOOL.get(id, id), disable_env_checker=True)
         self.env = made.unwrapped
         # nothing that takes long to place: only the roads are drawn
@@ -120,7 +109,7 @@ def draw_scene(id: str, task: str, options: dict[str, Any], bodies: list[Any], a
     need_highway_env("render")
     config = config_of(options)
     key = f"{id} {config!r} {view!r}"
-    with LockGuard(_lock):
+    with drawing():
         if key not in _painters:
             if len(_painters) == MOST_PAINTERS:
                 del _painters[next(iter(_painters))]

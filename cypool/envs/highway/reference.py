@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from cypool.envs.highway.ids import ENVPOOL
 from cypool.envs.highway.pictures import VERSION, need_highway_env
 from cypool.envs.highway.specs import config_of
-from cypool.envs.shared.packages.group_references import GroupReference, GroupReferences
+from cypool.envs.shared.packages.group_references import EnvReference, GroupReferences
 
 # an intersection changes these for the whole process
 _GENTLE = {"DISTANCE_WANTED": 10.0, "COMFORT_ACC_MAX": 3.0, "COMFORT_ACC_MIN": -5.0}
@@ -21,7 +21,7 @@ _HARSH = {"DISTANCE_WANTED": 7, "COMFORT_ACC_MAX": 6, "COMFORT_ACC_MIN": -3}
 _BARE = ("parking-ActionRepeat-v0", "parking-parked-v0", "lane-keeping-v0")
 
 
-class Reference(GroupReference):
+class Reference(EnvReference):
     """A highway-env environment, with an array for each group of agents, and infos as columns.
 
     Args:
@@ -35,12 +35,6 @@ class Reference(GroupReference):
             spaces: Any = getattr(env, name)
             setattr(self, name, batch_space(spaces[0], len(spaces)) if self.is_group else spaces)
         super().__init__({"agent": len(spaces)} if self.is_group else {}, limit)
-
-    @property  # type: ignore[misc]
-    def np_random(self) -> np.random.Generator:
-        """The package's stream."""
-        generator: np.random.Generator = self.env.unwrapped.np_random
-        return generator
 
     def render(self) -> Any:
         """Draws random numbers as the package does."""
@@ -98,9 +92,8 @@ def _make(id: str, options: dict[str, Any], limit: int | None) -> Reference:
     import highway_env  # noqa: F401
 
     config = config_of(options)
-    with warnings.catch_warnings():
-        # that there is a newer version
-        warnings.simplefilter("ignore")
+    # that there is a newer version
+    with warnings.catch_warnings(action="ignore"):
         arguments: dict[str, Any] = {} if id in _BARE else {"config": config}
         env = gymnasium.make(id, disable_env_checker=True, max_episode_steps=-1, **arguments)
     inner: Any = env.unwrapped

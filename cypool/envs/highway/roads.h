@@ -2,6 +2,7 @@
 // the reference walks its graph: by start node, then by end node, each as first added, then by lane.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -133,9 +134,7 @@ struct Network {
             const int node = path.back();
             for (int next = 0; next < int(leaving.size()); ++next) {
                 if (road_between(node, next) < 0) continue;
-                bool seen = false;
-                for (int p : path) seen |= p == next;
-                if (seen) continue;
+                if (std::ranges::find(path, next) != path.end()) continue;
                 std::vector<int> longer = path;
                 longer.push_back(next);
                 if (next == goal) {

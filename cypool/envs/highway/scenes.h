@@ -46,6 +46,10 @@ public:
     int find(int from, int to, int id = 0) const {
         return world.net->roads[world.net->road_between(from, to)].first + id;
     }
+    bool is_near_others(const Body& b, double distance) const {
+        return std::ranges::any_of(world.vehicles,
+                                   [&](const Body& v) { return norm(v.x - b.x, v.y - b.y) < distance; });
+    }
     bool on_road(const Body& b) const {
         const auto c = world.on_lane_of(b, b.lane);
         return lane(b).on(c.s, c.lateral);
@@ -163,9 +167,7 @@ public:
             for (int k = 0; k < 10; ++k) {
                 const int id = world.integers(o->lanes_count);
                 const double s = world.uniform(0, o->max_position);
-                bool free = true;
-                for (double p : taken[id]) free &= std::fabs(s - p) > 15.0;
-                if (!free) continue;
+                if (std::ranges::any_of(taken[id], [&](double p) { return std::fabs(s - p) <= 15.0; })) continue;
                 append(world.make_on(IDM, find(o->node(0), o->node(1), id), s, 30.0 + world.uniform(-2.0, 2.0)));
                 taken[id].push_back(s);
                 break;
@@ -242,9 +244,8 @@ public:
                 const double s = world.uniform(5.0, most(5.0, l.length - 5.0));
                 double x, y;
                 l.position(s, 0, x, y);
-                bool free = true;
-                for (const auto& [px, py] : taken) free = free && !(norm(x - px, y - py) < 7.0);
-                if (!free) continue;
+                if (std::ranges::any_of(taken, [&](const auto& at) { return norm(x - at.first, y - at.second) < 7.0; }))
+                    continue;
                 Body v = world.make_on(IDM, lane, s, 14.0 + world.normal() * 2.0);
                 const int goal = o->incoming >= 0 ? std::min(o->incoming, 3) : world.integers(4);
                 world.plan(v, n(7 + goal));
@@ -265,9 +266,7 @@ public:
         if (straight) to = (from + 2) % 4;
         const double at = s + 5.0 + world.normal() * deviation, v = 8.0 + world.normal() * speed_deviation;
         Body b = world.make_on(IDM, find(o->node(from), o->node(4 + from)), at, v);
-        for (const Body& other : world.vehicles) {
-            if (norm(other.x - b.x, other.y - b.y) < 15) return world.drop(b);
-        }
+        if (is_near_others(b, 15)) return world.drop(b);
         world.plan(b, o->node(to));
         world.randomize(b);
         append(std::move(b));
@@ -294,17 +293,14 @@ public:
         }
     }
     template <class F> void remove(F&& gone) {
-        size_t kept = 0;
+        std::erase_if(world.vehicles, [&](const Body& b) {
+            const bool is_gone = gone(b);
+            if (is_gone) world.drop(b);
+            return is_gone;
+        });
         for (size_t k = 0; k < world.vehicles.size(); ++k) {
-            if (gone(world.vehicles[k])) {
-                world.drop(world.vehicles[k]);
-                continue;
-            }
-            if (kept != k) world.vehicles[kept] = std::move(world.vehicles[k]);
-            if (world.vehicles[kept].agent >= 0) controlled[world.vehicles[kept].agent] = int(kept);
-            ++kept;
+            if (world.vehicles[k].agent >= 0) controlled[world.vehicles[k].agent] = int(k);
         }
-        world.vehicles.resize(kept);
         world.touch();
     }
     bool leaving(const Body& b, double at_least) const {
@@ -365,12 +361,10 @@ public:
             const int r = random_lane();
             const double at = world.uniform(0.0, world.net->lanes[r].length);
             Body b = world.make_on(IDM, r, at, 6.0 + world.uniform(0, 3.0));
-            bool free = true;
-            for (const Body& v : world.vehicles) free = free && !(norm(b.x - v.x, b.y - v.y) < 20);
-            if (free)
-                append(std::move(b));
-            else
+            if (is_near_others(b, 20))
                 world.drop(b);
+            else
+                append(std::move(b));
         }
     }
     void begin_lane_keeping() {

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypool.envs.highway import networks
+from cypool.envs.highway.ids import CROSSING, SLOW
 from cypool.envs.highway.observations import (
     ACTIONS,
     FEATURES,
@@ -26,7 +27,7 @@ from cypool.envs.highway.observations import (
     of_one,
     parts_of,
 )
-from cypool.options import Option, boolean, choice, describes, integer, number
+from cypool.options import Option, boolean, choice, describes, integer, number, optional
 from cypool.spec import Array, EnvSpec, Group
 from cypool.util.arguments import check_dict, check_float, shown
 
@@ -39,14 +40,14 @@ class Task(NamedTuple):
 
     Attributes:
         number: Its number in options.h.
-        roads: A function that builds its roads.
+        roads: A function that adds its roads.
         nodes: The names of the nodes that scenes.h and tasks.h use, in their order.
         rewards: The parts of its reward, in the order of tasks.h.
         describe: Returns its spec.
     """
 
     number: int
-    roads: Callable[[dict[str, Any]], networks.Roads]
+    roads: Callable[[networks.Roads, dict[str, Any]], None]
     nodes: tuple[str, ...]
     rewards: tuple[str, ...]
     describe: Callable[..., EnvSpec]
@@ -96,11 +97,7 @@ def _several(names: str, make: Callable[..., Option], *defaults: Any) -> dict[st
 
 _KINEMATICS = {"type": "Kinematics"}
 _META = {"type": "DiscreteMetaAction"}
-_SEVEN = ["presence", "x", "y", "vx", "vy", "cos_h", "sin_h"]
-_HUNDRED = {"x": [-100, 100], "y": [-100, 100], "vx": [-20, 20], "vy": [-20, 20]}
-CROSSING = {"type": "Kinematics", "vehicles_count": 15, "features": _SEVEN, "features_range": _HUNDRED,
-            "absolute": True, "observe_intentions": False}
-SLOW = {"type": "DiscreteMetaAction", "longitudinal": True, "lateral": False, "target_speeds": [0, 4.5, 9]}
+_SEVEN, _HUNDRED = CROSSING["features"], CROSSING["features_range"]
 
 
 def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = _META, simulation_frequency: int = 15,
@@ -119,11 +116,9 @@ def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = 
                                      "Position of the first agent in images, as fractions of width and height."),
         "scaling": number(scaling, 0.1, 100, "Pixels per meter."),
         "from_pixels": boolean(False, "Makes observations images from `render`, uint8 (height, width, 3)."),
-        "config": Option(None, _config, "These options as a dict with highway-env's keys, such as `normalize_reward`.")}
-
-
-def _config(name: str, value: Any) -> dict[str, Any] | None:
-    return None if value is None else check_dict(name, value, None, "a dict with highway-env's keys, or None")
+        "config": optional(
+            lambda name, value: check_dict(name, value, None, "a dict with highway-env's keys, or None"),
+            "These options as a dict with highway-env's keys, such as `normalize_reward`.")}
 
 
 # keys of a config that mean something for a window, or for a person at the wheel: their only values
@@ -188,7 +183,7 @@ def _highway(lanes: int, vehicles: int, collision: float, high_speed: float, rig
         **_OFFROAD, **_DRIVERS}
 
 
-def _add(name: str, number: int, roads: Callable[..., networks.Roads], nodes: str, rewards: str,
+def _add(name: str, number: int, roads: Callable[..., None], nodes: str, rewards: str,
          **options: Option) -> None:
     """Adds the task of a class with these options."""
     parts = tuple(f"{part}_reward" for part in rewards.split())
@@ -299,7 +294,9 @@ def numbers_of(name: str, options: dict[str, Any]) -> tuple[
         list[dict[str, Any]], dict[str, int], dict[str, Any], list[dict[str, Any]]]:
     """Returns lanes, the numbers of nodes, and `Options` and each `View` of options.h."""
     task = TASKS[name]
-    lanes, nodes = task.roads(options).numbers()
+    roads = networks.Roads()
+    task.roads(roads, options)
+    lanes, nodes = roads.numbers()
     own, action = of_one(options["observation"]), of_one(options["action"])
     if options["from_pixels"]:
         views = [{"kind": _PICTURE, "cells": 1, "width": 3 * options["screen_width"],
@@ -423,8 +420,7 @@ _MERGE = {
                -1, 0.1, 0.2, -0.5, -0.05), **_speeds(20, 30), **_DRIVERS}
 _MERGED = "collision right_lane high_speed lane_change merging_speed"
 _add("Merge", 2, networks.merge, "a b c d j k", _MERGED,
-     **_common(),
-     **_MERGE)
+     **_common(), **_MERGE)
 _add("MergeGeneric", 3, networks.merge_generic, "a b c d j k", _MERGED, **_common(), **_MERGE,
      lanes_count=integer(2, 1, 40, "Number of lanes."),
      vehicles_count=integer(3, 0, 1000, "Number of other vehicles on the highway."),
@@ -454,8 +450,7 @@ _RING = "ser ses we sx eer ees nxs exr sxr nxr wxr se ee nx ne ner nes wer wes"
 _RINGS = "collision high_speed lane_change on_road"
 _add("Roundabout", 6, networks.roundabout, _RING, _RINGS, **_roundabout(11),
      incoming_vehicle_destination=integer(None, 0, 2, "Exit that the first other vehicle takes; None: random."))
-_add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS,
-     **_roundabout(17),
+_add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS, **_roundabout(17),
      incoming_vehicle_destination=integer(None, 0, 3, "Exit that other vehicles take; None: random."),
      roundabout_radius=number(20, 10, 1000, "Radius of the inner lane."),
      roundabout_lanes=integer(2, 1, 10, "Number of lanes."),
@@ -463,8 +458,7 @@ _add("RoundaboutGeneric", 7, networks.roundabout_generic, _RING, _RINGS,
 _add("Intersection", 8, networks.intersection, " ".join(f"{kind}{k}" for kind in ("o", "ir", "il") for k in range(4)),
      "collision high_speed arrived on_road",
      **_common(CROSSING, SLOW, size=(600, 600), centre=(0.5, 0.6), scaling=5.5 * 1.3), **_duration(13), **_AGENTS,
-     destination=choice(None, [f"o{k}" for k in range(4)], "Agents' exit; None: random.").with_default("o1")._replace(
-         check=choice(None, [f"o{k}" for k in range(4)], "").check),
+     destination=choice(None, [f"o{k}" for k in range(4)], "Agents' exit; None: random.").with_default("o1"),
      initial_vehicle_count=integer(10, 0, 100, "Maximum number of other vehicles at the start."),
      spawn_probability=number(0.6, 0, 1, "Probability of another vehicle appearing in a step."),
      **_several("collision_reward high_speed_reward arrived_reward", _weight, -5, 1, 1), **_speeds(7.0, 9.0),
@@ -498,11 +492,9 @@ def _racetrack() -> dict[str, Option]:
 
 _TRACK = "lane_centering action collision on_road"
 _add("Racetrack", 10, networks.racetrack, "a b c", _TRACK, **_racetrack())
-_add("RacetrackLarge", 10, networks.racetrack_large, "a b c", _TRACK,
-     **_racetrack(),
+_add("RacetrackLarge", 10, networks.racetrack_large, "a b c", _TRACK, **_racetrack(),
      speed_limit=number(10.0, 0.1, 100, "Speed limit in meters per second."))
-_add("RacetrackOval", 10, networks.racetrack_oval, "a b c", _TRACK,
-     **_racetrack(),
+_add("RacetrackOval", 10, networks.racetrack_oval, "a b c", _TRACK, **_racetrack(),
      length=number(100, 10, 1e5, "Length of the straight parts of the track in meters."),
      no_lanes=integer(3, 1, 30, "Number of lanes."),
      block_lane=boolean(False, "Adds obstacles in a lane."),

@@ -18,9 +18,8 @@ def make_env(spec: EnvSpec) -> Any:
     """Returns an lbforaging environment with our options."""
     own: Any = spec.agents["agent"].observation
     space = gymnasium.spaces.Box(own.low, own.high, own.shape, np.float32)
-    with warnings.catch_warnings():
-        # of packages that it imports
-        warnings.simplefilter("ignore")
+    # of packages that it imports
+    with warnings.catch_warnings(action="ignore"):
         from lbforaging.foraging.environment import ForagingEnv
 
     class Reference(ForagingEnv):  # type: ignore[misc]

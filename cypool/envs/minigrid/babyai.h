@@ -38,9 +38,7 @@ struct Task {
 // a list of an option that is written in hexadecimal digits, each one more than its item
 inline std::vector<int> items_of(int digits) {
     std::vector<int> items;
-    for (; digits; digits >>= 4) {
-        items.push_back((digits & 15) - 1);
-    }
+    for (; digits; digits >>= 4) items.push_back((digits & 15) - 1);
     return items;
 }
 
@@ -52,9 +50,7 @@ protected:
 
     template <class F> void each_instruction(F f) {
         for (int c = 0; c < (task_.order == ALONE ? 1 : 2); ++c) {
-            for (int k = 0; k < task_.clauses[c].size; ++k) {
-                f(task_.clauses[c].parts[k]);
-            }
+            for (int k = 0; k < task_.clauses[c].size; ++k) f(task_.clauses[c].parts[k]);
         }
     }
 
@@ -64,9 +60,7 @@ protected:
         if ((d.type != ANY && object.type != d.type) || (d.color != ANY && object.color != d.color) || !on_grid(k)) {
             return false;
         }
-        if (d.place == ANY) {
-            return true;
-        }
+        if (d.place == ANY) return true;
         const int x = object.at.x - agent.x, y = object.at.y - agent.y;
         const int along = x * DX[dir] + y * DY[dir], across = y * DX[dir] - x * DY[dir];
         const bool there = d.place == ON_LEFT    ? across < 0
@@ -78,9 +72,7 @@ protected:
     template <class F> void each_match(const Description& d, F f) const {
         work_ += static_cast<int64_t>(objects.size());
         for (int k = FIRST; k < static_cast<int>(objects.size()); ++k) {
-            if (matches(d, k)) {
-                f(k);
-            }
+            if (matches(d, k)) f(k);
         }
     }
 
@@ -89,21 +81,15 @@ protected:
         int count = d.type == ANY && (d.color == ANY || d.color == GREY) ? 2 : 0;
         each_match(d, [&count](int) { ++count; });
         mission += count > 1 ? "a " : "the ";
-        if (d.color != ANY) {
-            mission += name_of_color(d.color) + " ";
-        }
+        if (d.color != ANY) mission += name_of_color(d.color) + " ";
         mission += d.type == ANY ? "object" : name_of_type(d.type);
         constexpr const char* places[] = {" on your left", " on your right", " in front of you", " behind you"};
-        if (d.place != ANY) {
-            mission += places[d.place];
-        }
+        if (d.place != ANY) mission += places[d.place];
     }
     void say_task() {
         mission.clear();
         for (int c = 0; c < (task_.order == ALONE ? 1 : 2); ++c) {
-            if (c) {
-                mission += task_.order == BEFORE ? ", then " : " after you ";
-            }
+            if (c) mission += task_.order == BEFORE ? ", then " : " after you ";
             for (int k = 0; k < task_.clauses[c].size; ++k) {
                 const Instruction& part = task_.clauses[c].parts[k];
                 constexpr const char* verbs[] = {"go to ", "pick up ", "open ", "put "};
@@ -127,9 +113,7 @@ protected:
                 each_match(part.b, [&](int n) { good = good && distance(objects[k].at, objects[n].at) != 1; });
             });
         }
-        if (!good || !options->level_gen || !options->unblocking) {
-            return good;
-        }
+        if (!good || !options->level_gen || !options->unblocking) return good;
         for (const Object& door : objects) {
             if (door.type == DOOR && door.state == LOCKED_DOOR) {
                 const auto opens = [&door](const Description& d) { return d.type == KEY && d.color == door.color; };
@@ -224,9 +208,7 @@ protected:
     void note_places() {
         noted_.assign(cells_.size(), 0);
         for (int k = FIRST; k < static_cast<int>(objects.size()); ++k) {
-            if (objects[k].matches && on_grid(k)) {
-                noted_[index(objects[k].at)] |= objects[k].matches;
-            }
+            if (objects[k].matches && on_grid(k)) noted_[index(objects[k].at)] |= objects[k].matches;
         }
     }
 
@@ -235,60 +217,40 @@ protected:
         switch (part.verb) {
             case GO_TO: return noted_[index(front())] & part.bit_a ? SUCCESS : CONTINUE;
             case OPEN: {
-                if (action != TOGGLE) {
-                    return CONTINUE;
-                }
+                if (action != TOGGLE) return CONTINUE;
                 const Object& ahead = objects[cell(front())];
-                if (ahead.matches & part.bit_a && ahead.state == OPEN_DOOR) {
-                    return SUCCESS;
-                }
+                if (ahead.matches & part.bit_a && ahead.state == OPEN_DOOR) return SUCCESS;
                 return part.strict && ahead.type == DOOR ? FAILURE : CONTINUE;
             }
             case PICK_UP:
                 part.carried = static_cast<uint16_t>(carrying);
-                if (action != PICKUP) {
-                    return CONTINUE;
-                }
-                if (!before && carrying && objects[carrying].matches & part.bit_a) {
-                    return SUCCESS;
-                }
+                if (action != PICKUP) return CONTINUE;
+                if (!before && carrying && objects[carrying].matches & part.bit_a) return SUCCESS;
                 return part.strict && carrying ? FAILURE : CONTINUE;
             default: break;
         }
         part.carried = static_cast<uint16_t>(carrying);
-        if (part.strict && action == PICKUP && carrying) {
-            return FAILURE;
-        }
-        if (action != DROP || !before || !(objects[before].matches & part.bit_a)) {
-            return CONTINUE;
-        }
+        if (part.strict && action == PICKUP && carrying) return FAILURE;
+        if (action != DROP || !before || !(objects[before].matches & part.bit_a)) return CONTINUE;
         const int at = index(objects[before].at);
         const bool next_to =
             (noted_[at - 1] | noted_[at + 1] | noted_[at - stride()] | noted_[at + stride()]) & part.bit_b;
         return next_to ? SUCCESS : CONTINUE;
     }
     Status verify(Clause& clause, int action) {
-        if (clause.size == 1) {
-            return verify(clause.parts[0], action);
-        }
+        if (clause.size == 1) return verify(clause.parts[0], action);
         // a part that is done stays so; none fails
         for (int k = 0; k < 2; ++k) {
-            if (clause.done[k] != SUCCESS) {
-                clause.done[k] = verify(clause.parts[k], action);
-            }
+            if (clause.done[k] != SUCCESS) clause.done[k] = verify(clause.parts[k], action);
         }
         return clause.done[0] == SUCCESS && clause.done[1] == SUCCESS ? SUCCESS : CONTINUE;
     }
     Status verify_task(int action) {
-        if (task_.order == ALONE) {
-            return verify(task_.clauses[0], action);
-        }
+        if (task_.order == ALONE) return verify(task_.clauses[0], action);
         Clause& first = task_.clauses[task_.order == AFTER];
         if (first.status != SUCCESS) {
             first.status = verify(first, action);
-            if (first.status != SUCCESS) {
-                return first.status;
-            }
+            if (first.status != SUCCESS) return first.status;
         }
         // in the step that finishes the first, too
         return verify(task_.clauses[task_.order == BEFORE], action);
@@ -301,14 +263,9 @@ protected:
             carrying = object_;
         }
         move(action);
-        if (action == DROP) {
-            note_places();
-        }
+        if (action == DROP) note_places();
         const Status status = verify_task(action);
-        if (status != CONTINUE) {
-            terminated = true;
-            reward = status == SUCCESS ? success() : 0;
-        }
+        if (status != CONTINUE) finish(status == SUCCESS);
     }
 
     // instructions
@@ -318,12 +275,7 @@ protected:
     }
     Description like(int k) const { return describe(objects[k].type, objects[k].color); }
     Instruction instruct(Verb verb, Description a, Description b = {}) const {
-        Instruction part;
-        part.verb = verb;
-        part.strict = options->debug && !options->level_gen;
-        part.a = a;
-        part.b = b;
-        return part;
+        return {.verb = verb, .strict = options->debug && !options->level_gen, .a = a, .b = b};
     }
     bool set_task(const Instruction& part) {
         task_.clauses[0].parts[0] = part;
@@ -348,17 +300,13 @@ protected:
             const int color = draw(0, 7);
             d.color = static_cast<int8_t>(color ? COLORS[color - 1] : ANY);
             d.type = static_cast<int8_t>(kinds[draw(first, end)]);
-            if (options->locations && draw_bool()) {
-                d.place = static_cast<int8_t>(draw(0, 4));
-            }
+            if (options->locations && draw_bool()) d.place = static_cast<int8_t>(draw(0, 4));
             bool found = false;
             // one outside the locked room, if unlocking that is not part of a mission
             each_match(d, [&](int k) {
                 found |= options->implicit_unlock || locked_ == ANY || !inside(locked_, objects[k].at);
             });
-            if (found) {
-                return d;
-            }
+            if (found) return d;
         }
         throw NoPlace{};
     }
@@ -369,9 +317,7 @@ protected:
     }
     void draw_clause(Clause& clause, int kind) {
         clause.size = kind == AND ? 2 : 1;
-        for (int k = 0; k < clause.size; ++k) {
-            clause.parts[k] = draw_instruction();
-        }
+        for (int k = 0; k < clause.size; ++k) clause.parts[k] = draw_instruction();
     }
     bool level_gen() {
         const int rows = options->num_rows, cols = options->num_cols;
@@ -381,9 +327,7 @@ protected:
             while (!door) {
                 const int i = draw(0, cols), j = draw(0, rows), d = draw(0, 4);
                 locked_ = j * cols + i;
-                if (has_neighbor(i, j, d)) {
-                    door = add_door(i, j, d, ANY, true);
-                }
+                if (has_neighbor(i, j, d)) door = add_door(i, j, d, ANY, true);
             }
             int i, j;
             do {
@@ -395,9 +339,7 @@ protected:
         connect_all();
         add_distractors(options->num_dists);
         place_outside_locked();
-        if (!options->unblocking && !all_reachable()) {
-            return false;
-        }
+        if (!options->unblocking && !all_reachable()) return false;
         const int kind = draw_of(items_of(options->instr_kinds));
         if (kind == SEQUENCE) {
             draw_clause(task_.clauses[0], draw(0, 2));
@@ -421,9 +363,7 @@ protected:
         place_in();
         const int ball = add_object(0, 0, BALL, RED);
         for (const int k : add_distractors(options->num_dists)) {
-            if (options->select_by == GREY) {
-                objects[k].color = GREY;
-            }
+            if (options->select_by == GREY) objects[k].color = GREY;
         }
         return all_reachable() && set_task(instruct(GO_TO, like(ball)));
     }
@@ -440,14 +380,10 @@ protected:
         place_in();
         connect_all();
         const std::vector<int> added = add_distractors(options->num_dists);
-        if (!all_reachable()) {
-            return false;
-        }
+        if (!all_reachable()) return false;
         set_task_of_one(GO_TO, added);
         for (int k = FIRST; options->doors_open && k < static_cast<int>(objects.size()); ++k) {
-            if (is(k, DOOR)) {
-                open(k);
-            }
+            if (is(k, DOOR)) open(k);
         }
         return true;
     }
@@ -461,9 +397,7 @@ protected:
     }
     bool fill_rooms(int count) {
         for (int i = 0; i < options->num_cols; ++i) {
-            for (int j = 0; j < options->num_rows; ++j) {
-                add_distractors(i, j, count, false);
-            }
+            for (int j = 0; j < options->num_rows; ++j) add_distractors(i, j, count, false);
         }
         place_outside_locked();
         return all_reachable();
@@ -471,9 +405,7 @@ protected:
     bool go_to_imp_unlock() {
         lock_a_room();
         connect_all();
-        if (!fill_rooms(2)) {
-            return false;
-        }
+        if (!fill_rooms(2)) return false;
         const int k = add_distractors(locked_ % options->num_cols, locked_ / options->num_cols, 1, false)[0];
         return set_task(instruct(GO_TO, like(k)));
     }
@@ -491,17 +423,13 @@ protected:
     bool go_to_red_blue_ball() {
         place_in();
         for (const int k : add_distractors(options->num_dists)) {
-            if (is(k, BALL) && (objects[k].color == BLUE || objects[k].color == RED)) {
-                return false;
-            }
+            if (is(k, BALL) && (objects[k].color == BLUE || objects[k].color == RED)) return false;
         }
         const int ball = add_object(0, 0, BALL, draw(0, 2) ? BLUE : RED);
         return all_reachable() && set_task(instruct(GO_TO, like(ball)));
     }
     void add_four_doors(std::vector<int>& added, int locked) {
-        for (int k = 0; k < 4; ++k) {
-            added.push_back(add_door(1, 1, ANY, ANY, locked));
-        }
+        for (int k = 0; k < 4; ++k) added.push_back(add_door(1, 1, ANY, ANY, locked));
     }
     bool go_to_a_door() {
         std::vector<int> doors;
@@ -519,16 +447,12 @@ protected:
         place_in();
         connect_all();
         add_distractors(18);
-        if (!all_reachable()) {
-            return false;
-        }
+        if (!all_reachable()) return false;
         std::vector<int> doors;
         for (int i = 0; i < options->num_cols; ++i) {
             for (int j = 0; j < options->num_rows; ++j) {
                 for (const int door : room(i, j).doors) {
-                    if (door) {
-                        doors.push_back(door);
-                    }
+                    if (door) doors.push_back(door);
                 }
             }
         }
@@ -541,9 +465,7 @@ protected:
     }
     bool open_door() {
         const std::vector<int> colors = draw_some(COLORS, 4);
-        for (int d = 0; d < 4; ++d) {
-            add_door(1, 1, d, colors[d], false);
-        }
+        for (int d = 0; d < 4; ++d) add_door(1, 1, d, colors[d], false);
         const int by = options->select_by == ANY ? draw(0, 2) : options->select_by;
         const Description door = by == 0 ? describe(DOOR, colors[0]) : describe(DOOR, ANY, draw(0, 4));
         place_in(1, 1);
@@ -604,9 +526,7 @@ protected:
     bool put_next_local() {
         place_in();
         const std::vector<int> added = add_distractors(options->num_objs, true);
-        if (!all_reachable()) {
-            return false;
-        }
+        if (!all_reachable()) return false;
         const std::vector<int> two = draw_some(added, 2);
         return set_task(instruct(PUT_NEXT, like(two[0]), like(two[1])));
     }
@@ -620,9 +540,7 @@ protected:
     bool put_next() {
         const auto [left, right] = fill_two_sides();
         int a = draw_of(left), b = draw_of(right);
-        if (draw_bool()) {
-            std::swap(a, b);
-        }
+        if (draw_bool()) std::swap(a, b);
         object_ = a;
         return set_task(instruct(PUT_NEXT, like(a), like(b)));
     }
@@ -634,9 +552,7 @@ protected:
     bool unlock_local() {
         const int door = add_door(1, 1, ANY, ANY, true);
         add_object(1, 1, KEY, objects[door].color);
-        if (options->distractors) {
-            add_distractors(1, 1, 3, true);
-        }
+        if (options->distractors) add_distractors(1, 1, 3, true);
         place_in(1, 1);
         return set_task(instruct(OPEN, describe(DOOR)));
     }
@@ -648,16 +564,7 @@ protected:
     }
     // and BlockedUnlockPickup, which asks for any box
     bool unlock_pickup_box() {
-        const int box = add_object(1, 0, BOX, ANY), door = add_door(0, 0, 0, ANY, true);
-        if (options->blocked) {
-            const Pos p = objects[door].at;
-            put(make(BALL, draw_color()), {p.x - 1, p.y});
-        }
-        add_object(0, 0, KEY, objects[door].color);
-        if (options->distractors) {
-            add_distractors(4, true);
-        }
-        place_in(0, 0);
+        const int box = fill_locked_room();
         return set_task(instruct(PICK_UP, options->blocked ? describe(BOX) : like(box)));
     }
     bool unlock_to_unlock() {

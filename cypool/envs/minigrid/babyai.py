@@ -22,7 +22,7 @@ MAX_ROOMS = 30  # in a row or column
 level = functools.partial(levels.level, prefix="BabyAI")
 
 
-def _level(generator: str, room_size: Any, num_rows: Any, num_cols: Any, *, max_steps: int = 0, smallest: int = 4,
+def _level(generator: str, room_size: Any, num_rows: Any, num_cols: Any, *, steps: int = 0,
            fewest: tuple[int, int] = (1, 1), options: dict[str, Any] | None = None,
            numbers: dict[str, Any] | None = None, free: tuple[str, ...] = ()) -> Level:
     """Returns a level of rooms.
@@ -30,20 +30,19 @@ def _level(generator: str, room_size: Any, num_rows: Any, num_cols: Any, *, max_
     Args:
         generator: As in `Level`.
         room_size, num_rows, num_cols: The given sizes.
-        max_steps: The step limit if it does not depend on the mission.
-        smallest: The minimum size of a room.
+        steps: The step limit, divided by the cells of a room; 0: it depends on the mission.
         fewest: The minimum number of rows and columns.
         options: Other options, checked.
         numbers: Their values in `Options` where these differ; None: not in `Options`.
         free: Which of size, rows and columns the level has as options.
     """
-    rooms = {"room_size": check_int("room_size", room_size, smallest, 100),
+    rooms = {"room_size": check_int("room_size", room_size, 4, 100),
              "num_rows": check_int("num_rows", num_rows, fewest[0], MAX_ROOMS),
              "num_cols": check_int("num_cols", num_cols, fewest[1], MAX_ROOMS)}
     options = options or {}
     read = {**rooms, **options, **(numbers or {})}
     return Level(generator, {**{key: rooms[key] for key in free}, **options},
-                 {name: value for name, value in read.items() if value is not None}, max_steps,
+                 {name: value for name, value in read.items() if value is not None}, steps * rooms["room_size"]**2,
                  mission_length=BABYAI_MISSION_LENGTH)
 
 
@@ -173,7 +172,7 @@ def open_two_doors(first_color: Any = None, second_color: Any = None, strict: An
            "strict": check_bool("strict", strict)}
     numbers = {name: ANY if options[name] is None else COLORS.index(options[name])
                for name in ("first_color", "second_color")}
-    return _level("open_two_doors", 6, num_rows, num_cols, fewest=(2, 3), max_steps=20 * 6**2, options=options,
+    return _level("open_two_doors", 6, num_rows, num_cols, fewest=(2, 3), steps=20, options=options,
                   numbers={**numbers, "strict": None, "debug": options["strict"]}, free=GRID)
 
 
@@ -185,7 +184,7 @@ def open_two_doors(first_color: Any = None, second_color: Any = None, strict: An
 })
 def open_doors_order(num_doors: Any = 2, debug: Any = False, num_rows: Any = 3, num_cols: Any = 3) -> Level:
     options = {"num_doors": check_int("num_doors", num_doors, 2, 4), "debug": check_bool("debug", debug)}
-    return _level("open_doors_in_order", 6, num_rows, num_cols, fewest=(3, 3), max_steps=20 * 6**2, options=options,
+    return _level("open_doors_in_order", 6, num_rows, num_cols, fewest=(3, 3), steps=20, options=options,
                   free=GRID)
 
 
@@ -218,12 +217,12 @@ def unlock_pickup(distractors: Any = False) -> Level:
 
 @level({"BabyAI-BlockedUnlockPickup-v0": {}})
 def blocked_unlock_pickup() -> Level:
-    return _level("unlock_pickup_box", 6, 1, 2, max_steps=16 * 6**2, numbers={"blocked": 1})
+    return _level("unlock_pickup_box", 6, 1, 2, steps=16, numbers={"blocked": 1})
 
 
 @level({"BabyAI-UnlockToUnlock-v0": {}})
 def unlock_to_unlock() -> Level:
-    return _level("unlock_to_unlock", 6, 1, 3, max_steps=30 * 6**2)
+    return _level("unlock_to_unlock", 6, 1, 3, steps=30)
 
 
 # of picking up and putting
@@ -249,7 +248,7 @@ def pickup_dist(debug: Any = False) -> Level:
 
 @level({"BabyAI-PickupAbove-v0": {}})
 def pickup_above(num_rows: Any = 3, num_cols: Any = 3) -> Level:
-    return _level("pickup_above", 6, num_rows, num_cols, fewest=(2, 2), max_steps=8 * 6**2, free=GRID)
+    return _level("pickup_above", 6, num_rows, num_cols, fewest=(2, 2), steps=8, free=GRID)
 
 
 @level({
@@ -278,8 +277,7 @@ def _objects_per_room(objs_per_room: Any, min_objects: int) -> dict[str, int]:
 })
 def put_next(room_size: Any = 4, objs_per_room: Any = 1, start_carrying: Any = False) -> Level:
     options = {**_objects_per_room(objs_per_room, 1), "start_carrying": check_bool("start_carrying", start_carrying)}
-    made = _level("put_next", room_size, 1, 2, options=options, free=SIZE)
-    return made._replace(max_steps=8 * made.options["room_size"]**2)
+    return _level("put_next", room_size, 1, 2, steps=8, options=options, free=SIZE)
 
 
 @level({
@@ -287,9 +285,7 @@ def put_next(room_size: Any = 4, objs_per_room: Any = 1, start_carrying: Any = F
     "BabyAI-MoveTwoAcrossS8N9-v0": {"room_size": 8, "objs_per_room": 9},
 })
 def move_two_across(room_size: Any = 5, objs_per_room: Any = 2) -> Level:
-    options = _objects_per_room(objs_per_room, 2)
-    made = _level("move_two_across", room_size, 1, 2, options=options, free=SIZE)
-    return made._replace(max_steps=16 * made.options["room_size"]**2)
+    return _level("move_two_across", room_size, 1, 2, steps=16, options=_objects_per_room(objs_per_room, 2), free=SIZE)
 
 
 # others
@@ -306,8 +302,7 @@ def action_obj_door(num_rows: Any = 3, num_cols: Any = 3) -> Level:
     "BabyAI-FindObjS7-v0": {"room_size": 7},
 })
 def find_obj(room_size: Any = 5, num_rows: Any = 3, num_cols: Any = 3) -> Level:
-    size = check_int("room_size", room_size, 4, 100)
-    made = _level("find_object", size, num_rows, num_cols, max_steps=20 * size**2, fewest=(2, 2), free=SIZE + GRID)
+    made = _level("find_object", room_size, num_rows, num_cols, steps=20, fewest=(2, 2), free=SIZE + GRID)
     if made.options["num_cols"] != made.options["num_rows"]:
         # minigrid draws the column from the rows, and fails where it does not exist
         raise ValueError(f"num_cols: expected the same value as num_rows ({num_rows}), got {num_cols}")

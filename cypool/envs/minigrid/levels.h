@@ -46,25 +46,15 @@ protected:
         goal_in_corner();
         // rivers: even numbers are vertical ones, odd ones horizontal
         std::vector<int> rivers;
-        for (int i = 2; i < height - 2; i += 2) {
-            rivers.push_back(2 * i);
-        }
-        for (int j = 2; j < width - 2; j += 2) {
-            rivers.push_back(2 * j + 1);
-        }
+        for (int i = 2; i < height - 2; i += 2) rivers.push_back(2 * i);
+        for (int j = 2; j < width - 2; j += 2) rivers.push_back(2 * j + 1);
         shuffle(stream, rivers.data(), static_cast<int>(rivers.size()));
         rivers.resize(std::min<size_t>(rivers.size(), options->num_crossings));
         std::sort(rivers.begin(), rivers.end());
         std::vector<int> limits_v{0}, limits_h{0}, path;
-        for (const int river : rivers) {
-            (river & 1 ? limits_h : limits_v).push_back(river / 2);
-        }
-        for (size_t k = 1; k < limits_h.size(); ++k) {
-            horizontal(1, limits_h[k], width - 2, options->obstacle);
-        }
-        for (size_t k = 1; k < limits_v.size(); ++k) {
-            vertical(limits_v[k], 1, height - 2, options->obstacle);
-        }
+        for (const int river : rivers) (river & 1 ? limits_h : limits_v).push_back(river / 2);
+        for (size_t k = 1; k < limits_h.size(); ++k) horizontal(1, limits_h[k], width - 2, options->obstacle);
+        for (size_t k = 1; k < limits_v.size(); ++k) vertical(limits_v[k], 1, height - 2, options->obstacle);
         // openings on a random path: 1 goes right, through a vertical river
         path.assign(limits_v.size() - 1, 1);
         path.resize(rivers.size(), 0);
@@ -107,9 +97,7 @@ protected:
         frame();
         goal_in_corner();
         start();
-        for (int k = 0; k < options->n_obstacles; ++k) {
-            place(make(BALL, BLUE), {0, 0}, {width, height}, 100);
-        }
+        for (int k = 0; k < options->n_obstacles; ++k) place(make(BALL, BLUE), {0, 0}, {width, height}, 100);
     }
     void step_dynamic_obstacles(int action) {
         draws_ = 0;
@@ -145,10 +133,7 @@ protected:
     }
     void step_fetch(int action) {
         move(action);
-        if (carrying) {
-            reward = is_target(carrying) ? success() : 0;
-            terminated = true;
-        }
+        if (carrying) finish(is_target(carrying));
     }
     bool is_target(int k) const { return objects[k].type == target_.type && objects[k].color == target_.color; }
 
@@ -194,13 +179,9 @@ protected:
         std::vector<int> colors;
         while (colors.size() < doors.size()) {
             const int color = draw_color();
-            if (std::find(colors.begin(), colors.end(), color) == colors.end()) {
-                colors.push_back(color);
-            }
+            if (std::find(colors.begin(), colors.end(), color) == colors.end()) colors.push_back(color);
         }
-        for (size_t k = 0; k < doors.size(); ++k) {
-            put(make(DOOR, colors[k]), doors[k]);
-        }
+        for (size_t k = 0; k < doors.size(); ++k) put(make(DOOR, colors[k]), doors[k]);
         place_agent({0, 0}, {w, h});
         const int k = FIRST + draw(0, 4);
         target_.pos = objects[k].at;
@@ -208,15 +189,7 @@ protected:
     }
     void step_go_to(int action) {
         move(action);
-        if (action == TOGGLE) {
-            terminated = true;
-        }
-        if (action == DONE) {
-            if (distance(agent, target_.pos) == 1) {
-                reward = success();
-            }
-            terminated = true;
-        }
+        if (action == TOGGLE || action == DONE) finish(action == DONE && distance(agent, target_.pos) == 1);
     }
 
     static bool is_near(Pos a, Pos b) { return std::abs(a.x - b.x) <= 1 && std::abs(a.y - b.y) <= 1; }
@@ -227,9 +200,7 @@ protected:
         const auto others = [this](auto test) { return std::any_of(objects.begin() + FIRST, objects.end(), test); };
         for (int n = 0; n < options->num_objs;) {
             const int kind = draw_of(KINDS), color = draw_color();
-            if (others([=](const Object& o) { return o.type == kind && o.color == color; })) {
-                continue;
-            }
+            if (others([=](const Object& o) { return o.type == kind && o.color == color; })) continue;
             const auto rejects = [&](Pos p) {
                 return apart && others([p](const Object& o) { return o.at.x >= 0 && is_near(p, o.at); });
             };
@@ -259,16 +230,8 @@ protected:
     void step_put_near(int action) {
         const int carried = carrying;
         move(action);
-        if (action == PICKUP && carrying && !is_target(carrying)) {
-            terminated = true;
-        }
-        if (action == DROP && carried) {
-            const Pos ahead = front();
-            if (cell(ahead) == carried && is_near(ahead, target_.pos)) {
-                reward = success();
-            }
-            terminated = true;
-        }
+        if (action == PICKUP && carrying && !is_target(carrying)) finish(false);
+        if (action == DROP && carried) finish(cell(front()) == carried && is_near(front(), target_.pos));
     }
 
     void lava_gap() {
@@ -300,9 +263,7 @@ protected:
         put(A_GOAL, inside(tops[locked]));
         // a colour for each room, of the rest of them
         const std::vector<int> colors = draw_some(COLORS, 6);
-        for (int n = 0; n < 6; ++n) {
-            put(make(DOOR, colors[n], n == locked), {n & 1 ? right : left, tops[n].y + 3});
-        }
+        for (int n = 0; n < 6; ++n) put(make(DOOR, colors[n], n == locked), {n & 1 ? right : left, tops[n].y + 3});
         int with_key;
         do {
             with_key = draw(0, 6);
@@ -324,9 +285,7 @@ protected:
         horizontal(4, up + 1, std::max(end - 4, 1));
         horizontal(4, low - 1, std::max(end - 4, 1));
         for (int y = 0; y < height; ++y) {
-            if (y != middle) {
-                cell(end, y) = A_WALL;
-            }
+            if (y != middle) cell(end, y) = A_WALL;
             cell(end + 2, y) = A_WALL;
         }
         agent = {draw(1, end + 1), middle};
@@ -338,20 +297,11 @@ protected:
         put(make(ball_above ? KEY : BALL, GREEN), {end + 1, middle + 2});
         target_.pos = {end + 1, middle - 1};
         target_.bad = {end + 1, middle + 1};
-        if ((first == BALL) != ball_above) {
-            std::swap(target_.pos, target_.bad);
-        }
+        if ((first == BALL) != ball_above) std::swap(target_.pos, target_.bad);
     }
     void step_memory(int action) {
         move(action == PICKUP ? int{TOGGLE} : action);
-        if (agent == target_.pos) {
-            reward = success();
-            terminated = true;
-        }
-        if (agent == target_.bad) {
-            reward = 0;
-            terminated = true;
-        }
+        if (agent == target_.pos || agent == target_.bad) finish(agent == target_.pos);
     }
 
     struct Box {
@@ -362,19 +312,11 @@ protected:
         const int w = draw(4, options->max_room_size + 1), h = draw(4, options->max_room_size + 1);
         Pos top = door;
         if (!rooms.empty()) {
-            if (wall == 0) {
-                top = {door.x - w + 1, draw(door.y - h + 2, door.y)};
-            } else if (wall == 1) {
-                top = {draw(door.x - w + 2, door.x), door.y - h + 1};
-            } else if (wall == 2) {
-                top.y = draw(door.y - h + 2, door.y);
-            } else {
-                top.x = draw(door.x - w + 2, door.x);
-            }
+            (wall & 1 ? top.x : top.y) = wall & 1 ? draw(door.x - w + 2, door.x) : draw(door.y - h + 2, door.y);
+            if (wall == 0) top.x = door.x - w + 1;
+            if (wall == 1) top.y = door.y - h + 1;
         }
-        if (top.x < 0 || top.y < 0 || top.x + w > width || top.y + h >= height) {
-            return false;
-        }
+        if (top.x < 0 || top.y < 0 || top.x + w > width || top.y + h >= height) return false;
         work_ += static_cast<int64_t>(rooms.size());
         // the room before may touch it
         for (size_t k = 0; k + 1 < rooms.size(); ++k) {
@@ -384,25 +326,14 @@ protected:
             }
         }
         rooms.push_back({top, {w, h}, door});
-        if (left == 1) {
-            return true;
-        }
+        if (left == 1) return true;
         for (int tries = 0; tries < 8; ++tries) {
             int exit = draw(0, 3);
             exit += exit >= wall;
-            Pos p;
-            if (exit == 0) {
-                p = {top.x + w - 1, top.y + draw(1, h - 1)};
-            } else if (exit == 1) {
-                p = {top.x + draw(1, w - 1), top.y + h - 1};
-            } else if (exit == 2) {
-                p = {top.x, top.y + draw(1, h - 1)};
-            } else {
-                p = {top.x + draw(1, w - 1), top.y};
-            }
-            if (place_rooms(left - 1, rooms, (exit + 2) % 4, p)) {
-                break;
-            }
+            const int along = draw(1, (exit & 1 ? w : h) - 1);
+            const Pos p = exit & 1 ? Pos{top.x + along, exit == 1 ? top.y + h - 1 : top.y}
+                                   : Pos{exit == 0 ? top.x + w - 1 : top.x, top.y + along};
+            if (place_rooms(left - 1, rooms, (exit + 2) % 4, p)) break;
         }
         return true;
     }
@@ -416,9 +347,7 @@ protected:
             // both are drawn within the width
             const int x = draw(0, width - 2);
             place_rooms(count, rooms, 2, {x, draw(0, width - 2)});
-            if (rooms.size() > best.size()) {
-                best = rooms;
-            }
+            if (rooms.size() > best.size()) best = rooms;
         }
         int color = ANY;
         for (size_t k = 0; k < best.size(); ++k) {
@@ -475,11 +404,9 @@ protected:
         const bool red_was_open = is_open(target_.object), blue_was_open = is_open(target_.other);
         move(action);
         if (is_open(target_.other)) {
-            reward = red_was_open ? success() : 0;
-            terminated = true;
+            finish(red_was_open);
         } else if (is_open(target_.object) && blue_was_open) {
-            reward = 0;
-            terminated = true;
+            finish(false);
         }
     }
 
@@ -493,39 +420,36 @@ protected:
     }
     void step_unlock(int action) {
         move(action);
-        if (action == TOGGLE && is_open(target_.object)) {
-            reward = success();
-            terminated = true;
-        }
+        if (action == TOGGLE && is_open(target_.object)) finish(true);
     }
 
-    // and blocked_unlock_pickup
-    void unlock_pickup() {
-        build();
-        target_.object = add_object(1, 0, BOX, ANY);
-        const int door = add_door(0, 0, 0, ANY, true);
+    // a box behind a locked door, which a ball may block: returns the box
+    int fill_locked_room() {
+        const int box = add_object(1, 0, BOX, ANY), door = add_door(0, 0, 0, ANY, true);
         if (options->blocked) {
             const Pos p = objects[door].at;
             put(make(BALL, draw_color()), {p.x - 1, p.y});
         }
         add_object(0, 0, KEY, objects[door].color);
+        if (options->distractors) add_distractors(4, true);
         place_in(0, 0);
+        return box;
+    }
+    // and blocked_unlock_pickup
+    void unlock_pickup() {
+        build();
+        target_.object = fill_locked_room();
         mission = "pick up the " + named(target_.object);
     }
     void step_pickup(int action) {
         move(action);
-        if (action == PICKUP && carrying && carrying == target_.object) {
-            reward = success();
-            terminated = true;
-        }
+        if (action == PICKUP && carrying && carrying == target_.object) finish(true);
     }
 
     // a hallway between rooms: returns the object in the locked one
     int fill_key_corridor() {
         const int rows = options->num_rows;
-        for (int j = 1; j < rows; ++j) {
-            remove_wall(1, j, 3);
-        }
+        for (int j = 1; j < rows; ++j) remove_wall(1, j, 3);
         const int row = draw(0, rows), door = add_door(2, row, 2, ANY, true);
         const int object = add_object(2, row, options->obj_type, ANY);
         add_object(0, draw(0, rows), KEY, objects[door].color);
@@ -545,12 +469,8 @@ protected:
     }
     void add_maze_door(int i, int j, int d, int color, bool locked, bool with_key) {
         const Pos p = objects[add_door(i, j, d, color, locked)].at;
-        if (locked && options->blocked) {
-            put(make(BALL, GREEN), {p.x - DX[d], p.y - DY[d]});
-        }
-        if (locked && with_key) {
-            add_maze_key(i, j, color);
-        }
+        if (locked && options->blocked) put(make(BALL, GREEN), {p.x - DX[d], p.y - DY[d]});
+        if (locked && with_key) add_maze_key(i, j, color);
     }
     void obstructed_maze() {
         build();
@@ -569,9 +489,7 @@ protected:
                 }
                 // v1 places keys when all balls lie before the doors
                 for (const int k : {-1, 1}) {
-                    if (options->v1) {
-                        add_maze_key(side.x, side.y, colors[(i + k + 6) % 6]);
-                    }
+                    if (options->v1) add_maze_key(side.x, side.y, colors[(i + k + 6) % 6]);
                 }
             }
             const Pos corner = corners[draw(0, options->num_quarters)];

@@ -44,9 +44,7 @@ public:
     // Grid.encode of all: image[x][y]
     void encode(uint8_t* image) const {
         for (int x = 0; x < width; ++x) {
-            for (int y = 0; y < height; ++y) {
-                std::memcpy(image + 3 * (x * height + y), &objects[cell({x, y})], 3);
-            }
+            for (int y = 0; y < height; ++y) std::memcpy(image + 3 * (x * height + y), &objects[cell({x, y})], 3);
         }
         if (will_carry()) {
             const Pos p = objects[object_].at;
@@ -89,9 +87,7 @@ public:
             const char letter = mission[k];
             const int bit = letter == ' ' ? 26 : letter == ',' ? 27 : letter - 'a';
             // a mission that was loaded may be any text
-            if (bit >= 0 && bit < 28) {
-                bits[k * 28 + bit] = 1;
-            }
+            if (bit >= 0 && bit < 28) bits[k * 28 + bit] = 1;
         }
     }
     // RGBImgPartialObsWrapper
@@ -108,9 +104,7 @@ public:
     void observe_all_pixels(uint8_t* pixels) {
         with_carried([&] {
             seen_.assign(static_cast<size_t>(width) * height, 0);
-            if (options->highlight) {
-                mark_seen();
-            }
+            if (options->highlight) mark_seen();
             draw_tiles(pixels, width, height, [&](int x, int y) {
                 uint32_t word;
                 std::memcpy(&word, &objects[cell(x, y)], 4);
@@ -125,9 +119,7 @@ protected:
     void find_goal() {
         for (int k = 0; k < width * height; ++k) {
             goal_ = {k % width, k / width};
-            if (cell(goal_) == A_GOAL) {
-                return;
-            }
+            if (cell(goal_) == A_GOAL) return;
         }
     }
 
@@ -181,9 +173,7 @@ private:
             for (int i = 0; i < columns; ++i) {
                 const char* from = tile_of(i, j);
                 uint8_t* to = pixels + j * size * line + i * size * 3;
-                for (size_t row = 0; row < size; ++row) {
-                    std::memcpy(to + row * line, from + row * size * 3, size * 3);
-                }
+                for (size_t row = 0; row < size; ++row) std::memcpy(to + row * line, from + row * size * 3, size * 3);
             }
         }
     }

@@ -16,11 +16,7 @@ VERSION = "3.2.0"
 
 
 def need_minigrid(what: str) -> None:
-    """Checks that the installed minigrid is the version that our levels match.
-
-    Raises:
-        ImportError: It is missing, or has a different version.
-    """
+    """Raises an ImportError unless minigrid is installed in the version that our levels match."""
     require_version(f"{what} needs", "minigrid", (VERSION,), 'pip install "cypool[minigrid]"')
 
 
@@ -33,9 +29,8 @@ def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, 
     vars(importlib.import_module("minigrid.envs.babyai.core.roomgrid_level"))["print"] = lambda *_: None
     id = ours.env_spec.id
     make = functools.partial(_make, id, **options)
-    with warnings.catch_warnings():
-        # that there is a newer version of the level
-        warnings.simplefilter("ignore")
+    # that there is a newer version of the level
+    with warnings.catch_warnings(action="ignore"):
         theirs = SyncVectorEnv([make] * ours.num_envs, autoreset_mode=ours.metadata["autoreset_mode"])
     return theirs, f"{id} of minigrid {VERSION}"
 

@@ -130,12 +130,8 @@ protected:
     }
 
     int add_object(int i, int j, int kind, int color) {
-        if (kind == ANY) {
-            kind = draw_of(KINDS);
-        }
-        if (color == ANY) {
-            color = draw_color();
-        }
+        if (kind == ANY) kind = draw_of(KINDS);
+        if (color == ANY) color = draw_color();
         return place_in_room(i, j, make(kind, color));
     }
 
@@ -147,12 +143,8 @@ protected:
                 d = draw(0, 4);
             } while (!has_neighbor(i, j, d) || here.doors[d]);
         }
-        if (color == ANY) {
-            color = draw_color();
-        }
-        if (locked == ANY) {
-            locked = draw_bool();
-        }
+        if (color == ANY) color = draw_color();
+        if (locked == ANY) locked = draw_bool();
         // the neighbour's is left as it is
         here.locked = locked;
         const int door = make(DOOR, color, locked);
@@ -174,19 +166,15 @@ protected:
 
     // RoomGrid.place_agent: looking at nothing or at a wall
     void place_in(int i = ANY, int j = ANY) {
-        if (i == ANY) {
-            i = draw(0, options->num_cols);
-        }
-        if (j == ANY) {
-            j = draw(0, options->num_rows);
-        }
+        if (i == ANY) i = draw(0, options->num_cols);
+        if (j == ANY) j = draw(0, options->num_rows);
         do {
             place_agent(room(i, j).top, room_extent(), TRIES);
         } while (cell(front()) != NOTHING && cell(front()) != A_WALL);
     }
 
     // adds doors until all rooms can be reached from the agent's
-    template <class List> void connect_all(const List& colors) {
+    template <class List = std::array<int, 6>> void connect_all(const List& colors = COLORS) {
         reached_.assign(num_rooms(), 0);
         open_.clear();
         const auto reach = [this](int number) {
@@ -201,14 +189,10 @@ protected:
             for (; done < open_.size(); ++done) {
                 const int at = open_[done];
                 for (int d = 0; d < 4; ++d) {
-                    if (rooms_[at].doors[d]) {
-                        reach(at + DY[d] * options->num_cols + DX[d]);
-                    }
+                    if (rooms_[at].doors[d]) reach(at + DY[d] * options->num_cols + DX[d]);
                 }
             }
-            if (static_cast<int>(done) == num_rooms()) {
-                return;
-            }
+            if (static_cast<int>(done) == num_rooms()) return;
             const int i = draw(0, options->num_cols), j = draw(0, options->num_rows), d = draw(0, 4);
             if (!has_neighbor(i, j, d) || room(i, j).doors[d] || room(i, j).locked || neighbor(i, j, d).locked) {
                 continue;
@@ -224,24 +208,19 @@ protected:
         }
         throw NoPlace{};
     }
-    void connect_all() { connect_all(COLORS); }
 
     // add_distractors: a colour, then a kind, then the room unless it is given
     std::vector<int> add_distractors(int i, int j, int count, bool all_unique) {
         uint32_t known = 0;
         const auto bit = [](int kind, int color) { return uint32_t{1} << ((kind - KEY) * 6 + color); };
         for (size_t k = FIRST; k < objects.size(); ++k) {
-            if (objects[k].listed) {
-                known |= bit(objects[k].type, objects[k].color);
-            }
+            if (objects[k].listed) known |= bit(objects[k].type, objects[k].color);
         }
         std::vector<int> added;
         added.reserve(count);
         while (static_cast<int>(added.size()) < count) {
             const int color = draw_color(), kind = draw_of(KINDS);
-            if (all_unique && (known & bit(kind, color))) {
-                continue;
-            }
+            if (all_unique && (known & bit(kind, color))) continue;
             const int x = i == ANY ? draw(0, options->num_cols) : i, y = j == ANY ? draw(0, options->num_rows) : j;
             added.push_back(add_object(x, y, kind, color));
             known |= bit(kind, color);

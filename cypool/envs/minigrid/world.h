@@ -51,10 +51,10 @@ struct NoPlace {};
 // the first four bytes are its visible state, and whether one sees the cell behind
 struct Object {
     uint8_t type, color, state, clear;
-    uint8_t matches;    // BabyAI: bit d is set if description d of the mission means it
-    uint8_t listed;     // in a room's list of objects
-    uint16_t contains;  // of a box
-    Pos at;             // on the grid only where the cell there holds it; (-1, -1) once it was picked up
+    uint8_t matches = 0;    // BabyAI: bit d is set if description d of the mission means it
+    uint8_t listed = 0;     // in a room's list of objects
+    uint16_t contains = 0;  // of a box
+    Pos at{-1, -1};         // on the grid only where the cell there holds it; (-1, -1) once it was picked up
 };
 
 // A cell has the index of an object. The first four stand for all of their kind.
@@ -89,28 +89,15 @@ public:
         stride_ = w + 2 * margin();
         cells_.assign(static_cast<size_t>(stride_) * (h + 2 * margin()), A_WALL);
         work_ += static_cast<int64_t>(cells_.size());
-        for (int y = 0; y < h; ++y) {
-            std::fill_n(&cell(0, y), w, uint16_t{NOTHING});
-        }
-        objects.assign({{EMPTY, RED, 0, 1, 0, 0, 0, {-1, -1}},
-                        {WALL, GREY, 0, 0, 0, 0, 0, {-1, -1}},
-                        {GOAL, GREEN, 0, 1, 0, 0, 0, {-1, -1}},
-                        {LAVA, RED, 0, 1, 0, 0, 0, {-1, -1}}});
+        for (int y = 0; y < h; ++y) std::fill_n(&cell(0, y), w, uint16_t{NOTHING});
+        objects.assign({{EMPTY, RED, 0, 1}, {WALL, GREY, 0, 0}, {GOAL, GREEN, 0, 1}, {LAVA, RED, 0, 1}});
     }
 
     int make(int type, int color, bool locked = false, int contains = NOTHING) {
-        if (objects.size() == MAX_OBJECTS) {
-            throw std::length_error("more objects than a level may have");
-        }
+        if (objects.size() == MAX_OBJECTS) throw std::length_error("more objects than a level may have");
         const uint8_t state = type != DOOR ? 0 : locked ? LOCKED_DOOR : CLOSED_DOOR;
-        objects.push_back({static_cast<uint8_t>(type),
-                           static_cast<uint8_t>(color),
-                           state,
-                           type != DOOR,
-                           0,
-                           0,
-                           static_cast<uint16_t>(contains),
-                           {-1, -1}});
+        objects.push_back({static_cast<uint8_t>(type), static_cast<uint8_t>(color), state, type != DOOR});
+        objects.back().contains = static_cast<uint16_t>(contains);
         return static_cast<int>(objects.size()) - 1;
     }
 
@@ -121,21 +108,15 @@ public:
 
     void put(int k, Pos p) {
         cell(p) = static_cast<uint16_t>(k);
-        if (k >= FIRST) {
-            objects[k].at = p;
-        }
+        if (k >= FIRST) objects[k].at = p;
     }
 
     void horizontal(int x, int y, int n, int k = A_WALL) {
-        for (int i = 0; i < n; ++i) {
-            cell(x + i, y) = static_cast<uint16_t>(k);
-        }
+        for (int i = 0; i < n; ++i) cell(x + i, y) = static_cast<uint16_t>(k);
     }
 
     void vertical(int x, int y, int n, int k = A_WALL) {
-        for (int j = 0; j < n; ++j) {
-            cell(x, y + j) = static_cast<uint16_t>(k);
-        }
+        for (int j = 0; j < n; ++j) cell(x, y + j) = static_cast<uint16_t>(k);
     }
 
     void rectangle(int x, int y, int w, int h) {
@@ -146,9 +127,7 @@ public:
     }
 
     int draw(int low, int high) {
-        if (++draws_ > MAX_DRAWS) {
-            throw std::runtime_error("no level with these options was found in 20 million draws");
-        }
+        if (++draws_ > MAX_DRAWS) throw std::runtime_error("no level with these options was found in 20 million draws");
         return static_cast<int>(integers(stream, low, high));
     }
     bool draw_bool() { return draw(0, 2) == 0; }
@@ -170,9 +149,7 @@ public:
     template <class Rejects> Pos place(int k, Pos top, Pos size, int limit, Rejects rejects) {
         top = {std::max(top.x, 0), std::max(top.y, 0)};
         const Pos end{std::min(top.x + size.x, width), std::min(top.y + size.y, height)};
-        if (top.x >= end.x || top.y >= end.y) {
-            throw std::runtime_error("the grid is too small for this level");
-        }
+        if (top.x >= end.x || top.y >= end.y) throw std::runtime_error("the grid is too small for this level");
         for (int tries = 0; limit == ANY || tries <= limit; ++tries) {
             const int x = draw(top.x, end.x);
             const Pos p{x, draw(top.y, end.y)};
@@ -197,7 +174,10 @@ public:
 
     Pos front() const { return {agent.x + DX[dir], agent.y + DY[dir]}; }
     bool is(int k, int type) const { return objects[k].type == type; }
-    double success() const { return 1 - 0.9 * (static_cast<double>(step_count) / max_steps); }
+    void finish(bool is_won) {
+        terminated = true;
+        reward = is_won ? 1 - 0.9 * (static_cast<double>(step_count) / max_steps) : 0;
+    }
 
     // before a level that was thrown away is drawn again
     void start_again() const {
@@ -226,13 +206,8 @@ public:
             case LEFT: dir = (dir + 3) & 3; break;
             case RIGHT: dir = (dir + 1) & 3; break;
             case FORWARD:
-                if (overlaps(k)) {
-                    agent = ahead;
-                }
-                if (k == A_GOAL) {
-                    terminated = true;
-                    reward = success();
-                }
+                if (overlaps(k)) agent = ahead;
+                if (k == A_GOAL) finish(true);
                 terminated |= k == A_LAVA;
                 break;
             case PICKUP:
@@ -261,9 +236,7 @@ public:
         const int last = view * view - 1;
         // the fourth byte is covered by the next cell
 #pragma GCC unroll 8
-        for (int k = 0; k < last; ++k) {
-            std::memcpy(image + 3 * k, &seen[k], 4);
-        }
+        for (int k = 0; k < last; ++k) std::memcpy(image + 3 * k, &seen[k], 4);
         std::memcpy(image + 3 * last, &seen[last], 3);
     }
 
@@ -288,12 +261,8 @@ private:
 
     void toggle(int k, Pos p) {
         Object& object = objects[k];
-        if (object.type == BOX) {
-            put(object.contains, p);
-        }
-        if (object.type != DOOR) {
-            return;
-        }
+        if (object.type == BOX) put(object.contains, p);
+        if (object.type != DOOR) return;
         if (object.state == OPEN_DOOR) {
             object.state = CLOSED_DOOR;
             object.clear = 0;
@@ -351,9 +320,7 @@ private:
             }
             for (int i = 0; i < n; ++i) {
 #pragma GCC unroll 7
-                for (int j = 0; j < n; ++j) {
-                    cells[i * n + j] &= -static_cast<uint32_t>(seen[j] >> i & 1);
-                }
+                for (int j = 0; j < n; ++j) cells[i * n + j] &= -static_cast<uint32_t>(seen[j] >> i & 1);
             }
         }
         std::memcpy(&cells[half * n + n - 1], &objects[carrying], 4);

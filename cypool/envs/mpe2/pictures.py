@@ -3,15 +3,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-import os
-import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cypool.util.lock_guard import LockGuard
+from cypool.envs.shared.pixels.pictures import drawing
 from cypool.util.packages import require_version
 
 if TYPE_CHECKING:
@@ -19,18 +17,9 @@ if TYPE_CHECKING:
 
 VERSION = "1.1.1"
 
-# two pools may draw at once, and both with the same environment
-_lock = threading.Lock()
-# a thread that draws while another one forks is not there in the child
-os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
-
 
 def need_mpe2(what: str) -> None:
-    """Checks that the installed mpe2 is the version that our environments match.
-
-    Raises:
-        ImportError: It is missing, or has a different version.
-    """
+    """Raises an ImportError unless mpe2 is installed in the version that our environments match."""
     require_version(f"{what} needs", "mpe2", (VERSION,), 'pip install "cypool[mpe2]"')
 
 
@@ -40,21 +29,13 @@ def module_of(id: str) -> str:
 
 
 def make_env(module: str, kind: str, options: dict[str, Any], render_mode: str | None = None) -> Any:
-    """Returns an mpe2 environment with our options.
-
-    Args:
-        module: mpe2's name for it, such as "simple_spread_v3".
-        kind: "parallel_env" or "raw_env".
-        options: Ours.
-        render_mode: As in mpe2.
-    """
+    """Returns an mpe2 environment, a "parallel_env" or "raw_env", with our options."""
     given = dict(options)
     stage = given.pop("curriculum_stage", None)
     if stage is not None:
         given["curriculum"] = True
-    with warnings.catch_warnings():
-        # of packages that they import
-        warnings.simplefilter("ignore")
+    # of packages that they import
+    with warnings.catch_warnings(action="ignore"):
         env = getattr(importlib.import_module(f"mpe2.{module}"), kind)(render_mode=render_mode, **given)
     if stage is not None:
         # a property of mpe2's, which cannot be set, is always 0
@@ -101,7 +82,7 @@ def draw_world(id: str, options: Mapping[str, Any], state: dict[str, Any]) -> ND
         ImportError: mpe2 is not installed, or has a different version.
     """
     need_mpe2("render")
-    with LockGuard(_lock):
+    with drawing():
         painter = _painter(module_of(id), tuple(sorted(options.items())))
         world = painter.world
         # goals have colours

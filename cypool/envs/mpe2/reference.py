@@ -8,14 +8,7 @@ from cypool.envs.shared.packages.group_references import GroupReferences, Parall
 
 
 class Reference(ParallelReference):
-    """A parallel environment, in which each group of agents is one array.
-
-    Args:
-        module: mpe2's name for it.
-        options: Our options.
-        max_episode_steps: Truncates episodes after this number of steps.
-        render_mode: As in mpe2.
-    """
+    """A parallel environment with our options, in which each group of agents is one array."""
 
     def __init__(self, module: str, options: dict[str, Any], max_episode_steps: int, render_mode: str | None = None):
         env = make_env(module, "parallel_env", options, render_mode)
@@ -30,12 +23,7 @@ class Reference(ParallelReference):
 
 
 class References(GroupReferences):
-    """A batch of these environments.
-
-    Args:
-        module, options, max_episode_steps: As in `Reference`.
-        num_envs, autoreset_mode: As in `GroupReferences`.
-    """
+    """A batch of these environments."""
 
     def __init__(self, module: str, options: dict[str, Any], max_episode_steps: int, num_envs: int,
                  autoreset_mode: Any):

@@ -1,4 +1,4 @@
-// The rules of each of the twelve scenarios: where things begin, rewards, ends and observations.
+// The rules of each of the twelve scenarios: who takes part, where things begin, rewards, ends and observations.
 #pragma once
 
 #include <algorithm>
@@ -63,6 +63,15 @@ inline float* write_landmarks(const World& w, int i, float* out) {
     const Vec at = w.positions()[i];
     for (int k = 0; k < w.s->num_landmarks(); ++k) out = (w.landmarks()[k] - at).write(out);
     return out;
+}
+
+// Writes one row of each group's array: `write` takes an agent and where its numbers begin, and returns their end.
+template <class F> void write_groups(const World& w, float* const* groups, F&& write) {
+    float* out = nullptr;
+    for (int i = 0, group = -1; i < w.s->num_agents(); ++i) {
+        if (w.s->agents[i].group != group) out = groups[group = w.s->agents[i].group];
+        out = write(i, out);
+    }
 }
 
 // Indices of points in the order of their distance; those at the same one as they come.
@@ -162,14 +171,16 @@ inline float* write_seen_landmarks(const World& w, int i, float* out) {
 
 // The defaults of rules.
 struct Rules {
-    static void place(World& w, const Rng* rng) {
-        for (int k = 0; k < w.s->num_landmarks(); ++k) w.landmarks()[k] = World::draw(rng, 1);
-    }
+    static void place(World& w, const Rng* rng) { w.draw_landmarks(rng, 1); }
 };
 
 // ---- the scenarios
 
 struct Simple : Rules {
+    static void populate(Scenario& s) {
+        s.add(1, 4, {});
+        s.mark(1, 0.05);
+    }
     static bool reward(World& w, const Rng*, double* rewards) {
         rewards[0] = -(w.positions()[0] - w.landmarks()[0]).squared();
         return false;
@@ -180,6 +191,12 @@ struct Simple : Rules {
 };
 
 struct Spread : Rules {
+    static void populate(Scenario& s) {
+        const Setup& o = s.options;
+        s.words = 2;
+        s.add(o.agents, 4 + s.seen_marks(o.agents) + 2 * s.seen_agents(o.agents), {.size = 0.15, .collides = true});
+        s.mark(o.agents, 0.05);
+    }
     static bool reward(World& w, const Rng*, double* rewards) {
         const int n = w.s->num_agents();
         double common = 0;
@@ -220,9 +237,20 @@ inline double cost_of_leaving(double x) {
 }
 
 struct Tag : Rules {
-    static void place(World& w, const Rng* rng) {
-        for (int k = 0; k < w.s->num_landmarks(); ++k) w.landmarks()[k] = World::draw(rng, 0.9);
+    static void populate(Scenario& s) {
+        const Setup& o = s.options;
+        s.words = 2;
+        constexpr double FACTORS[] = {0.5, 0.75, 1};
+        const double factor = o.curriculum_stage < 0 ? 1 : FACTORS[o.curriculum_stage];
+        const int seen = 4 + s.seen_marks(o.obstacles) + s.seen_agents(o.adversaries + o.good);
+        const auto velocities = [&](int count) { return 2 * (o.agent_neighbors < 0 ? count : o.agent_neighbors); };
+        s.add(o.adversaries, seen + velocities(o.good),
+              {.size = 0.075, .sensitivity = 3, .max_speed = 1, .collides = true, .is_adversary = true});
+        s.add(o.good, seen + velocities(o.good - 1),
+              {.sensitivity = 4 * factor, .max_speed = 1.3 * factor, .collides = true});
+        s.mark(o.obstacles, 0.2, true);
     }
+    static void place(World& w, const Rng* rng) { w.draw_landmarks(rng, 0.9); }
     static bool reward(World& w, const Rng*, double* rewards) {
         constexpr double PRIZE = 10;
         const int n = w.s->num_agents(), hunters = w.s->options.adversaries;
@@ -256,6 +284,15 @@ struct Tag : Rules {
 };
 
 struct Adversary : Rules {
+    static void populate(Scenario& s) {
+        const Setup& o = s.options;
+        s.words = 2;
+        s.num_goals = 1;
+        const int seen = s.seen_marks(o.agents) + s.seen_agents(1 + o.agents);
+        s.add(1, seen, {.size = 0.15, .is_adversary = true});
+        s.add(o.agents, 2 + seen, {.size = 0.15});
+        s.mark(o.agents, 0.08);
+    }
     static bool reward(World& w, const Rng*, double* rewards) {
         const Vec goal = w.landmarks()[w.goal];
         const int n = w.s->num_agents();
@@ -271,6 +308,13 @@ struct Adversary : Rules {
 };
 
 struct Push : Rules {
+    static void populate(Scenario& s) {
+        s.words = 2;
+        s.num_goals = 1;
+        s.add(1, 8, {.collides = true, .is_adversary = true});
+        s.add(1, 19, {.collides = true});
+        s.mark(2, 0.05);
+    }
     static bool reward(World& w, const Rng*, double* rewards) {
         const Vec goal = w.landmarks()[w.goal];
         const double far = distance(w.positions()[1], goal);
@@ -292,6 +336,12 @@ struct Push : Rules {
 };
 
 struct Reference : Rules {
+    static void populate(Scenario& s) {
+        s.words = 10;
+        s.num_goals = 2;
+        s.add(2, 21, {.speaks = true});
+        s.mark(3, 0.05);
+    }
     static bool reward(World& w, const Rng*, double* rewards) {
         // each knows where the other has to go
         const double own[2] = {-distance(w.positions()[1], w.landmarks()[w.goal]),
@@ -307,6 +357,13 @@ struct Reference : Rules {
 };
 
 struct SpeakerListener : Rules {
+    static void populate(Scenario& s) {
+        s.words = 3;
+        s.num_goals = 1;
+        s.add(1, 3, {.size = 0.075, .moves = false, .speaks = true});
+        s.add(1, 11, {.size = 0.075});
+        s.mark(3, 0.04);
+    }
     static bool reward(World& w, const Rng*, double* rewards) {
         rewards[0] = rewards[1] = -(w.positions()[1] - w.landmarks()[w.goal]).squared();
         return false;
@@ -318,6 +375,14 @@ struct SpeakerListener : Rules {
 };
 
 struct Crypto : Rules {
+    static void populate(Scenario& s) {
+        s.words = 4;
+        s.num_goals = 2;
+        s.add(1, 4, {.moves = false, .speaks = true, .is_adversary = true});
+        s.add(1, 8, {.moves = false, .speaks = true});
+        s.add(1, 8, {.moves = false, .speaks = true});
+        s.mark(2, 0.05);
+    }
     // eve, bob and alice
     static bool reward(World& w, const Rng*, double* rewards) {
         double off[2] = {};
@@ -343,10 +408,25 @@ struct Crypto : Rules {
 };
 
 struct WorldComm : Rules {
+    static void populate(Scenario& s) {
+        const Setup& o = s.options;
+        s.words = 4;
+        const int seen = 4 + 2 * (o.obstacles + o.food + o.forests) + 2 * (o.adversaries + o.good - 1) + o.forests;
+        Agent hunter{.size = 0.075, .sensitivity = 3, .max_speed = 1, .collides = true, .is_adversary = true};
+        Agent leader = hunter;
+        leader.speaks = leader.is_leader = true;
+        s.add(1, seen + 2 * o.good + s.words, leader);
+        s.add(o.adversaries - 1, seen + 2 * o.good + s.words, hunter);
+        s.add(o.good, seen + 2 * (o.good - 1), {.size = 0.045, .sensitivity = 4, .max_speed = 1.3, .collides = true});
+        s.mark(o.obstacles, 0.2, true);
+        s.first_food = s.num_landmarks();
+        s.mark(o.food, 0.03);
+        s.mark(o.forests, 0.3);
+    }
     static void place(World& w, const Rng* rng) {
-        for (int k = 0; k < w.s->num_landmarks(); ++k) w.landmarks()[k] = World::draw(rng, 0.9);
+        w.draw_landmarks(rng, 0.9);
         // food and forests are among the landmarks, and are placed once more
-        for (int k = w.s->first_food; k < w.s->num_landmarks(); ++k) w.landmarks()[k] = World::draw(rng, 0.9);
+        w.draw_landmarks(rng, 0.9, w.s->first_food);
     }
     static bool reward(World& w, const Rng*, double* rewards) {
         constexpr double PRIZE = 5;
@@ -390,11 +470,7 @@ struct WorldComm : Rules {
         const int n = w.s->num_agents();
         Forests forests[MAX_AGENTS];
         for (int i = 0; i < n; ++i) forests[i] = forests_of(w, i);
-        float* out = nullptr;
-        for (int i = 0, group = -1; i < n; ++i) {
-            if (w.s->agents[i].group != group) out = groups[group = w.s->agents[i].group];
-            out = observe_with(w, i, forests, out);
-        }
+        write_groups(w, groups, [&](int i, float* out) { return observe_with(w, i, forests, out); });
     }
     static float* observe_with(const World& w, int i, const Forests* forests, float* out) {
         const Agent& self = w.s->agents[i];
@@ -435,6 +511,10 @@ inline bool reward_places(const World& w, const Vec* places, double* rewards) {
 }
 
 struct Formation : Rules {
+    static void populate(Scenario& s) {
+        s.add(s.options.agents, 6, {.collides = true});
+        s.mark(1, 0.03);
+    }
     static void place(World& w, const Rng* rng) { w.landmarks()[0] = World::draw(rng, 0.5); }
     static bool reward(World& w, const Rng*, double* rewards) {
         constexpr double RADIUS = 0.5;
@@ -461,6 +541,11 @@ struct Formation : Rules {
 };
 
 struct Line : Formation {
+    static void populate(Scenario& s) {
+        s.has_direction = true;
+        s.add(s.options.agents, 8, {.size = 0.03, .collides = true});
+        s.mark(2, 0.02);
+    }
     static constexpr double LENGTH = 1.25;
 
     static void place(World& w, const Rng* rng) {
@@ -482,6 +567,15 @@ struct Line : Formation {
 };
 
 struct CollectTreasure : Rules {
+    static void populate(Scenario& s) {
+        const Setup& o = s.options;
+        s.words = 2;
+        s.has_treasures = true;
+        const int seen = 4 + (o.collectors + o.deposits - 1) * (4 + 2 * o.deposits) + o.treasures * (2 + o.deposits);
+        s.add(o.collectors, seen + o.deposits, {.sensitivity = 1.5, .max_speed = 1});
+        s.add(o.deposits, seen, {.size = 0.075, .sensitivity = 1.5, .max_speed = 1, .mass = 2.25});
+        s.mark(o.treasures, 0.025);
+    }
     static constexpr double BOUND = 0.95;
 
     static void place(World& w, const Rng* rng) {
@@ -582,10 +676,7 @@ struct CollectTreasure : Rules {
             const Treasure& treasure = w.treasures[k];
             write_one_hot(looks.of_treasures[k], kinds, treasure.is_there ? treasure.kind : World::NOTHING);
         }
-        float* out = groups[0];
-        for (int i = 0; i < collectors; ++i) out = observe_with(w, i, looks, out);
-        out = groups[1];
-        for (int i = collectors; i < w.s->num_agents(); ++i) out = observe_with(w, i, looks, out);
+        write_groups(w, groups, [&](int i, float* out) { return observe_with(w, i, looks, out); });
     }
     static float* observe_with(const World& w, int i, const Looks& looks, float* out) {
         const int kinds = w.s->options.deposits;

@@ -70,14 +70,13 @@ inline double softplus(double x) {
     return x < 0 ? std::log1p(std::exp(x)) : x + std::log1p(std::exp(-x));
 }
 
-constexpr int MAX_AGENTS = 101, MAX_LANDMARKS = 150, MAX_GROUPS = 3, MAX_DEPOSITS = 6, MAX_CYCLES = 1 << 30;
+constexpr int MAX_AGENTS = 101, MAX_LANDMARKS = 150, MAX_DEPOSITS = 6, MAX_CYCLES = 1 << 30;
 constexpr int NUM_MOVES = 5;  // none, left, right, down, up
 constexpr double ANY_SPEED = std::numeric_limits<double>::infinity();
 
 struct Setup : Options {
     explicit Setup(const Options& given) : Options(given) {}
 
-    int scenario = at("scenario");
     // how many; 0 where a scenario has none
     int agents = at("N", 0), good = at("num_good", 0);
     int adversaries = at("num_adversaries", 0), obstacles = at("num_obstacles", 0);
@@ -140,6 +139,25 @@ struct Scenario {
     int num_agents() const { return static_cast<int>(agents.size()); }
     int num_landmarks() const { return static_cast<int>(landmarks.size()); }
     int first_forest() const { return first_food + options.food; }
+
+    // a group of agents; each has `num_obs` numbers to observe
+    void add(int count, int num_obs, Agent agent) {
+        if (count == 0) return;
+        agent.group = static_cast<int>(group_sizes.size());
+        agent.num_obs = num_obs;
+        agent.num_choices = (agent.moves ? NUM_MOVES : 1) * (agent.speaks ? words : 1);
+        agent.num_inputs = (agent.moves ? NUM_MOVES : 0) + (agent.speaks ? words : 0);
+        group_sizes.push_back(count);
+        agents.insert(agents.end(), count, agent);
+    }
+    void mark(int count, double size, bool collides = false) {
+        landmarks.insert(landmarks.end(), count, Landmark{size, collides});
+    }
+    // numbers for positions of others and of landmarks that are observed
+    int seen_agents(int count) const { return 2 * (options.agent_neighbors < 0 ? count - 1 : options.agent_neighbors); }
+    int seen_marks(int count) const {
+        return 2 * (options.landmark_neighbors < 0 ? count : options.landmark_neighbors);
+    }
 };
 
 // A treasure, which is a landmark.
@@ -195,6 +213,9 @@ public:
     static Vec draw(const Rng* rng, double most) {
         const double x = uniform(rng, -most, most);
         return {x, uniform(rng, -most, most)};
+    }
+    void draw_landmarks(const Rng* rng, double most, int first = 0) {
+        for (int k = first; k < s->num_landmarks(); ++k) landmarks()[k] = draw(rng, most);
     }
     void begin(const Rng* rng) {
         is_ready = true;

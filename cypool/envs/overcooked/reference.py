@@ -33,9 +33,8 @@ def grid_world() -> Any:
         package.__path__ = [folder_of(name) or ""]
         sys.modules[name] = package
     try:
-        with warnings.catch_warnings():
-            # of its escape sequences, where the package is not compiled yet
-            warnings.simplefilter("ignore")
+        # of its escape sequences, where the package is not compiled yet
+        with warnings.catch_warnings(action="ignore"):
             return importlib.import_module(f"{name}.mdp.overcooked_mdp")
     finally:
         if not is_imported:

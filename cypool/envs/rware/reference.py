@@ -13,9 +13,8 @@ VERSION = "2.0.0"
 
 def make_env(spec: EnvSpec) -> Any:
     """Returns an rware environment with our options."""
-    with warnings.catch_warnings():
-        # of packages that it imports
-        warnings.simplefilter("ignore")
+    # of packages that it imports
+    with warnings.catch_warnings(action="ignore"):
         from rware.warehouse import ImageLayer, ObservationType, RewardType, Warehouse
 
     class Reference(Warehouse):  # type: ignore[misc]
@@ -28,9 +27,8 @@ def make_env(spec: EnvSpec) -> Any:
     given["reward_type"] = RewardType[given["reward_type"].upper()]
     given["observation_type"] = ObservationType[given["observation_type"].upper()]
     given["image_observation_layers"] = [ImageLayer[name.upper()] for name in given["image_observation_layers"]]
-    with warnings.catch_warnings():
-        # of bounds that it gives as float64
-        warnings.simplefilter("ignore")
+    # of bounds that it gives as float64
+    with warnings.catch_warnings(action="ignore"):
         return Reference(**given)
 
 

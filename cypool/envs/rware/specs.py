@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from cypool.options import Option, boolean, choice, describes, integer, optional
 from cypool.spec import Array, Discrete, EnvSpec, Group
-from cypool.util.arguments import check_choice, check_int, check_list, shown
+from cypool.util.arguments import check_choice, check_list, shown
 
 # in the order of the enumerations in warehouse.h
 REWARD_TYPES = ("global", "individual", "two_stage")
@@ -31,10 +31,6 @@ class WarehouseLayout(NamedTuple):
 
     highways: NDArray[np.bool_]
     goals: list[tuple[int, int]]
-
-
-def _check_steps(name: str, value: Any) -> int | None:
-    return None if value is None else check_int(name, value, 1, _LONGEST)
 
 
 def _check_layout(name: str, value: Any) -> str:
@@ -64,8 +60,7 @@ def _check_layers(name: str, value: Any) -> tuple[str, ...]:
     request_queue_size=integer(2, 0, _MOST_CELLS, "Number of shelves requested at a time."),
     max_inactivity_steps=integer(None, 1, _LONGEST, "Number of steps without a delivery after which an episode "
                                                     "ends; None: unlimited."),
-    max_steps=Option(500, _check_steps, "Maximum number of steps per episode; None: unlimited.", (1, _LONGEST, 0,
-    _LONGEST + 1)),
+    max_steps=integer(None, 1, _LONGEST, "Maximum number of steps per episode; None: unlimited.").with_default(500),
     reward_type=choice("individual", REWARD_TYPES, "Who gets the reward for a delivery."),
     layout=optional(_check_layout, 'A custom layout instead of columns and rows of shelves: lines of "x" for a shelf, '
                                    '"." for a highway and "g" for a goal.'),

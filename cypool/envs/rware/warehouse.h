@@ -16,9 +16,12 @@ namespace cypool::rware {
 
 enum Action { NOOP, FORWARD, TURN_LEFT, TURN_RIGHT, TOGGLE };
 enum Direction { UP, DOWN, LEFT, RIGHT };
+constexpr int DX[] = {0, 0, -1, 1}, DY[] = {-1, 1, 0, 0};
 enum Reward { GLOBAL, INDIVIDUAL, TWO_STAGE };
 enum Kind { FLATTENED, IMAGE, IMAGE_DICT };
 enum Layer { SHELVES, REQUESTS, AGENTS, AGENT_DIRECTION, AGENT_LOAD, GOALS, ACCESSIBLE };
+
+inline Cell cell_at(int x, int y) { return {static_cast<int16_t>(x), static_cast<int16_t>(y)}; }
 
 struct Setup : Options {
     explicit Setup(const Options& given) : Options(given) {}
@@ -47,22 +50,17 @@ struct Spec {
     std::vector<uint8_t> inside, is_goal;  // with a border
 
     explicit Spec(const Options& given) : o(given), side(2 * o.sensor_range + 1) {
-        for (size_t k = 0; k < o.goals.size(); k += 2)
-            goals.push_back({static_cast<int16_t>(o.goals[k]), static_cast<int16_t>(o.goals[k + 1])});
+        for (size_t k = 0; k < o.goals.size(); k += 2) goals.push_back(cell_at(o.goals[k], o.goals[k + 1]));
         for (int y = 0; y < o.rows; ++y) {
             for (int x = 0; x < o.cols; ++x) {
-                if (!is_highway({static_cast<int16_t>(x), static_cast<int16_t>(y)}))
-                    shelves.push_back({static_cast<int16_t>(x), static_cast<int16_t>(y)});
+                if (!is_highway(cell_at(x, y))) shelves.push_back(cell_at(x, y));
             }
         }
         words = 7 + o.message_bits;
         obs_size = o.kind == FLATTENED ? 8 + side * side * words : static_cast<int>(o.layers.size()) * side * side;
-        for (int x = 0; x < o.cols; ++x)
-            scale_x.push_back(o.normalised ? float(static_cast<double>(x) / static_cast<double>(o.cols - 1))
-                                           : static_cast<float>(x));
-        for (int y = 0; y < o.rows; ++y)
-            scale_y.push_back(o.normalised ? float(static_cast<double>(y) / static_cast<double>(o.rows - 1))
-                                           : static_cast<float>(y));
+        const auto scaled = [&](int at, int size) { return static_cast<float>(o.normalised ? at / (size - 1.0) : at); };
+        for (int x = 0; x < o.cols; ++x) scale_x.push_back(scaled(x, o.cols));
+        for (int y = 0; y < o.rows; ++y) scale_y.push_back(scaled(y, o.rows));
         // no agent looks up
         empty.assign(8 + side * side * words, 0.0f);
         for (int c = 0; c < side * side; ++c) empty[8 + c * words + 1] = 1;
@@ -129,7 +127,7 @@ public:
         choose(rng, o.rows * o.cols, o.agents);
         for (int k = 0; k < o.agents; ++k) {
             agents[k] = Agent();
-            agents[k].at = {static_cast<int16_t>(drawn_[k] % o.cols), static_cast<int16_t>(drawn_[k] / o.cols)};
+            agents[k].at = cell_at(drawn_[k] % o.cols, drawn_[k] / o.cols);
             agent_at[index(agents[k].at)] = static_cast<int16_t>(k + 1);
         }
         for (Agent& each : agents) each.direction = static_cast<uint8_t>(integers(rng, 0, 4));
@@ -320,13 +318,8 @@ private:
             Agent& a = agents[k];
             state_[k] = STAYS, targets_[k] = a.at;
             if (a.action != FORWARD) continue;
-            Cell to = a.at;
-            switch (a.direction) {
-                case UP: to.y = static_cast<int16_t>(to.y - (to.y > 0)); break;
-                case DOWN: to.y = static_cast<int16_t>(to.y + (to.y < o.rows - 1)); break;
-                case LEFT: to.x = static_cast<int16_t>(to.x - (to.x > 0)); break;
-                case RIGHT: to.x = static_cast<int16_t>(to.x + (to.x < o.cols - 1)); break;
-            }
+            const Cell to = cell_at(std::clamp(a.at.x + DX[a.direction], 0, o.cols - 1),
+                                    std::clamp(a.at.y + DY[a.direction], 0, o.rows - 1));
             // who faces the edge stays
             if (to == a.at) continue;
             const int there = agent_at[index(to)];
@@ -469,7 +462,7 @@ private:
         out[3 + me.direction] = 1;
         out[7] = static_cast<float>(s->is_highway(me.at));
         out += 8;
-        const int corner = index({static_cast<int16_t>(me.at.x - border_), static_cast<int16_t>(me.at.y - border_)});
+        const int corner = index(cell_at(me.at.x - border_, me.at.y - border_));
         for (int r = 0; r < s->side; ++r) {
             for (int at = corner + r * stride_; at < corner + r * stride_ + s->side; ++at, out += s->words) {
                 const int other = agent_at[at], shelf = shelf_at[at];
@@ -488,33 +481,24 @@ private:
     void observe_image(int k, float* out) const {
         const Setup& o = s->o;
         const Agent& me = agents[k];
-        const int cells = s->side * s->side,
-                  corner = index({static_cast<int16_t>(me.at.x - border_), static_cast<int16_t>(me.at.y - border_)});
+        const int cells = s->side * s->side, corner = index(cell_at(me.at.x - border_, me.at.y - border_));
         const int* offset = s->offsets[o.directional ? me.direction : static_cast<int>(UP)].data();
         const int16_t *agent = &agent_at[corner], *shelf = &shelf_at[corner];
         const uint8_t *inside = &s->inside[corner], *goal = &s->is_goal[corner];
+        const auto write = [&](auto&& number_at) {
+            for (int c = 0; c < cells; ++c) out[c] = static_cast<float>(number_at(offset[c]));
+        };
         for (const int layer : s->o.layers) {
             switch (layer) {
-                case SHELVES:
-                    for (int c = 0; c < cells; ++c) out[c] = static_cast<float>(shelf[offset[c]] != 0);
-                    break;
-                case REQUESTS:
-                    for (int c = 0; c < cells; ++c) out[c] = static_cast<float>(requested[shelf[offset[c]]]);
-                    break;
-                case AGENTS:
-                    for (int c = 0; c < cells; ++c) out[c] = static_cast<float>(agent[offset[c]] != 0);
-                    break;
-                case GOALS:
-                    for (int c = 0; c < cells; ++c) out[c] = static_cast<float>(goal[offset[c]]);
-                    break;
-                case ACCESSIBLE:
-                    for (int c = 0; c < cells; ++c)
-                        out[c] = static_cast<float>(inside[offset[c]] & (agent[offset[c]] == 0));
-                    break;
+                case SHELVES: write([&](int at) { return shelf[at] != 0; }); break;
+                case REQUESTS: write([&](int at) { return requested[shelf[at]]; }); break;
+                case AGENTS: write([&](int at) { return agent[at] != 0; }); break;
+                case GOALS: write([&](int at) { return goal[at]; }); break;
+                case ACCESSIBLE: write([&](int at) { return inside[at] & (agent[at] == 0); }); break;
                 default:
-                    for (int c = 0; c < cells; ++c)
-                        out[c] = exchanged(layer, me.at.y - border_ + offset[c] / stride_,
-                                           me.at.x - border_ + offset[c] % stride_);
+                    write([&](int at) {
+                        return exchanged(layer, me.at.y - border_ + at / stride_, me.at.x - border_ + at % stride_);
+                    });
             }
             out += cells;
         }
@@ -529,7 +513,7 @@ private:
     // Of two layers rware exchanges rows and columns, which fails where the grid is no square.
     float exchanged(int layer, int y, int x) const {
         if (y < 0 || y >= s->o.rows || x < 0 || x >= s->o.cols) return 0;
-        const int agent = agent_at[index({static_cast<int16_t>(y), static_cast<int16_t>(x)})];
+        const int agent = agent_at[index(cell_at(y, x))];
         if (!agent) return 0;
         return layer == AGENT_DIRECTION ? static_cast<float>(agents[agent - 1].direction + 1)
                                         : static_cast<float>(agents[agent - 1].carries != 0);

@@ -47,7 +47,19 @@ class GroupReference(gymnasium.Env[Any, Any]):
         return reward, terminated, truncated
 
 
-class TupleReference(GroupReference):
+class EnvReference(GroupReference):
+    """A reference that wraps one of a package's environments, which a subclass sets as `env`."""
+
+    env: Any
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> np.random.Generator:
+        """The package's stream."""
+        generator: np.random.Generator = self.env.unwrapped.np_random
+        return generator
+
+
+class TupleReference(EnvReference):
     """A Gymnasium environment whose spaces are tuples with an item for each agent, all in one group `agent`.
 
     Args:
@@ -66,12 +78,6 @@ class TupleReference(GroupReference):
             return {name: np.stack([each[name] for each in obs]) for name in obs[0]}
         return np.stack(obs)
 
-    @property  # type: ignore[misc]
-    def np_random(self) -> np.random.Generator:
-        """The package's stream."""
-        generator: np.random.Generator = self.env.np_random
-        return generator
-
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begins an episode."""
         obs, _ = self.env.reset(seed=seed)
@@ -86,7 +92,7 @@ class TupleReference(GroupReference):
         return self._stacked(obs), *self.finish(bool(terminated), bool(truncated)), {}
 
 
-class ParallelReference(GroupReference):
+class ParallelReference(EnvReference):
     """A PettingZoo parallel environment, in which each group of agents is one array.
 
     Args:
@@ -113,12 +119,6 @@ class ParallelReference(GroupReference):
     def _stacked(self, obs: dict[str, Any]) -> Any:
         stacked = {group: np.stack([obs[agent] for agent in agents]) for group, agents in self.agents.items()}
         return stacked if len(stacked) > 1 else stacked.popitem()[1]
-
-    @property  # type: ignore[misc]
-    def np_random(self) -> np.random.Generator:
-        """The package's stream."""
-        generator: np.random.Generator = self.env.unwrapped.np_random
-        return generator
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begins an episode."""

@@ -20,6 +20,11 @@ _lock = threading.Lock()
 os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
 
 
+def drawing() -> LockGuard:
+    """Returns the guard of a block in which only one thread draws."""
+    return LockGuard(_lock)
+
+
 def draw(entry_point: str, options: dict[str, Any], state: dict[str, Any],
          render_mode: str = "rgb_array") -> Any:
     """Draws a state of a Gymnasium environment.
@@ -36,7 +41,7 @@ def draw(entry_point: str, options: dict[str, Any], state: dict[str, Any],
     Raises:
         ImportError: pygame is not installed, or the installed environment keeps its state elsewhere.
     """
-    with LockGuard(_lock):
+    with drawing():
         env = _env(entry_point, tuple(sorted(options.items())), render_mode)
         for name, value in state.items():
             if not hasattr(env, name):
