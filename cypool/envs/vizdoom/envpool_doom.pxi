@@ -235,7 +235,7 @@ cdef class EnvPoolDoom(Doom):
 
     cdef void push(self, size_t player, bint first) noexcept nogil:
         """Shrinks a player's screen into the newest frame, or into all frames at the start of an episode."""
-        cdef const uint8_t* screen = self.buffer(player, SCREEN)
+        cdef const uint8_t* screen = self.match.player(player).buffer(library.SCREEN)
         cdef uint8_t* target = self.frames.newest_frame(player)
         cdef const uint8_t* plane
         cdef size_t k
