@@ -14,6 +14,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "cypool/envs/box2d/engine.h"
+
 namespace cypool::box2d {
 
 constexpr uint32_t rgb(double r, double g, double b) noexcept {
@@ -177,9 +179,6 @@ public:
         if (x >= 0 && x < WIDTH && y >= 0 && y < HEIGHT) pixel(x, y) = 0x10101u * level;
     }
 
-    // Whether all canvases use AVX2 where the CPU has it; not to be called while one shrinks.
-    static void use_simd(bool on) noexcept { avx2 = on && has_avx2(); }
-
     // transform.smoothscale to 96 x 96: columns first, then rows; out: red, green and blue of each
     void shrink(uint8_t* out) const noexcept {
 #ifdef __x86_64__
@@ -191,14 +190,6 @@ public:
 private:
     static constexpr Plan<WIDTH> COLUMNS{};
     static constexpr Plan<HEIGHT> ROWS{};
-    static bool has_avx2() noexcept {
-#ifdef __x86_64__
-        return __builtin_cpu_supports("avx2");
-#else
-        return false;
-#endif
-    }
-    static inline bool avx2 = has_avx2();
     static constexpr uint32_t MIXED = 0xffffffff;
     static constexpr Range NOTHING{WIDTH, -1};
 
@@ -399,9 +390,7 @@ private:
         const auto [first, last] = clipped(a, b);
         if (first > last) return;
         const int r = memory_row(y);
-        for (int j = ROWS.cells[r].first; j <= ROWS.cells[r].last; ++j) {
-            for (int k = COLUMNS.cells[first].first; k <= COLUMNS.cells[last].last; ++k) split(j, k);
-        }
+        split(ROWS.cells[r], {COLUMNS.cells[first].first, COLUMNS.cells[last].last});
         set(first, last, r, color);
     }
 

@@ -179,19 +179,16 @@ public:
     // a part of the hull
     std::vector<b2Vec2> outline(int wheel, int part) const {
         const b2Body* body = wheel < 0 ? hull : wheels[wheel].body;
-        std::vector<b2Vec2> points;
-        if (wheel >= 0 && part == 1) {
-            const double begin = wheels[wheel].phase, end = begin + 1.2, s1 = std::sin(begin), s2 = std::sin(end);
-            if (s1 > 0 && s2 > 0) return points;
-            const double y1 = WHEEL_R * (s1 > 0 ? sign(std::cos(begin)) : std::cos(begin)) * SIZE;
-            const double y2 = WHEEL_R * (s2 > 0 ? sign(std::cos(end)) : std::cos(end)) * SIZE, x = WHEEL_W * SIZE;
-            points = {vec(-x, y1), vec(x, y1), vec(x, y2), vec(-x, y2)};
-        } else {
+        if (wheel < 0 || part == 0) {
             const b2Fixture* fixture = body->GetFixtureList();
-            for (; wheel < 0 && part > 0; --part) fixture = fixture->GetNext();
-            const auto& polygon = static_cast<const b2PolygonShape&>(*fixture->GetShape());
-            points.assign(polygon.m_vertices, polygon.m_vertices + polygon.m_count);
+            for (; part > 0; --part) fixture = fixture->GetNext();
+            return outline_of(*body, *fixture->GetShape(), 1);
         }
+        const double begin = wheels[wheel].phase, end = begin + 1.2, s1 = std::sin(begin), s2 = std::sin(end);
+        if (s1 > 0 && s2 > 0) return {};
+        const double y1 = WHEEL_R * (s1 > 0 ? sign(std::cos(begin)) : std::cos(begin)) * SIZE;
+        const double y2 = WHEEL_R * (s2 > 0 ? sign(std::cos(end)) : std::cos(end)) * SIZE, x = WHEEL_W * SIZE;
+        std::vector<b2Vec2> points{vec(-x, y1), vec(x, y1), vec(x, y2), vec(-x, y2)};
         for (b2Vec2& point : points) point = b2Mul(body->GetTransform(), point);
         return points;
     }
