@@ -110,10 +110,16 @@ inline TIA& video_of(ale::ALEInterface& game) { return static_cast<TIA&>(game.th
 // Whether the next frame is drawn over the current screen, else over the one before.
 inline bool frame_goes_on(ale::ALEInterface& game) { return unfinished(video_of(game)); }
 
-// Calls visit(member) for the members that a game's rules do not save, or save in a form that they do not read.
-template <class Visit> void each_unsaved(ale::RomSettings& rules, Visit visit) {
-    const auto of = [&]<class Rules>(auto Rules::*... members) {
-        if (auto* own = dynamic_cast<Rules*>(&rules)) (visit(own->*members), ...);
+inline ale::stella::Device* cartridge_of(ale::ALEInterface& game) {
+    auto& system = game.theOSystem->console().system();
+    return system.getPageAccess(static_cast<uint16_t>(0x1000 >> system.pageShift())).device;
+}
+
+// Calls visit(member) for the members that a game's rules and cartridge do not save, or save in a form that they do not
+// read.
+template <class Visit> void each_unsaved(ale::ALEInterface& game, Visit visit) {
+    const auto of = [&]<class Owner>(auto Owner::*... members) {
+        if (auto* rules = dynamic_cast<Owner*>(game.romSettings.get())) (visit(rules->*members), ...);
     };
     of(&ale::Atlantis2Settings::m_lives);
     of(&ale::ChopperCommandSettings::m_is_started);
@@ -123,11 +129,7 @@ template <class Visit> void each_unsaved(ale::RomSettings& rules, Visit visit) {
     of(&Golf::m_levelNumber, &Golf::m_levelPar, &Golf::m_hits, &Golf::m_leftStatus, &Golf::m_hitsAtStartOfLevel);
     of(&ale::VideoCheckersSettings::m_reverse_checkers);
     of(&ale::VideoCubeSettings::m_timerArray);
-}
-
-inline ale::stella::Device* cartridge_of(ale::ALEInterface& game) {
-    auto& system = game.theOSystem->console().system();
-    return system.getPageAccess(static_cast<uint16_t>(0x1000 >> system.pageShift())).device;
+    if (auto* cartridge = dynamic_cast<CartridgeDPC*>(cartridge_of(game))) visit(cartridge->myFractionalClocks);
 }
 
 inline std::string take_snapshot(ale::ALEInterface& game) {
@@ -149,10 +151,7 @@ inline std::string take_snapshot(ale::ALEInterface& game) {
     out.putString(std::string(reinterpret_cast<char*>(tia.currentFrameBuffer()), size));
     out.putString(std::string(reinterpret_cast<char*>(tia.previousFrameBuffer()), size));
     auto put = [&](auto& value) { out.putString(std::string(reinterpret_cast<char*>(&value), sizeof value)); };
-    each_unsaved(*game.romSettings, put);
-    if (auto* cartridge = dynamic_cast<CartridgeDPC*>(cartridge_of(game))) {
-        put(cartridge->myFractionalClocks);
-    }
+    each_unsaved(game, put);
     return out.get_str();
 }
 
@@ -312,11 +311,8 @@ inline void restore_snapshot(ale::ALEInterface& game, const std::string& snapsho
         }
         std::memcpy(&value, bytes.data(), sizeof value);
     };
-    each_unsaved(*game.romSettings, get);
+    each_unsaved(game, get);
     switch_slices(game);
-    if (auto* cartridge = dynamic_cast<CartridgeDPC*>(cartridge_of(game))) {
-        get(cartridge->myFractionalClocks);
-    }
     std::memcpy(tia.currentFrameBuffer(), current.data(), size);
     std::memcpy(tia.previousFrameBuffer(), previous.data(), size);
 }
@@ -376,18 +372,14 @@ inline void copy_emulator(ale::ALEInterface& to, ale::ALEInterface& from) {
     env.m_player_b_action = other.m_player_b_action;
     env.m_paddle_a_strength = other.m_paddle_a_strength;
     env.m_paddle_b_strength = other.m_paddle_b_strength;
-    std::string rules;
-    each_unsaved(*from.romSettings,
-                 [&](auto& value) { rules.append(reinterpret_cast<const char*>(&value), sizeof value); });
-    const char* at = rules.data();
-    each_unsaved(*to.romSettings, [&](auto& value) {
+    std::string unsaved;
+    each_unsaved(from, [&](auto& value) { unsaved.append(reinterpret_cast<const char*>(&value), sizeof value); });
+    const char* at = unsaved.data();
+    each_unsaved(to, [&](auto& value) {
         std::memcpy(&value, at, sizeof value);
         at += sizeof value;
     });
     switch_slices(to);
-    if (auto* cartridge = dynamic_cast<CartridgeDPC*>(cartridge_of(to))) {
-        cartridge->myFractionalClocks = dynamic_cast<CartridgeDPC&>(*cartridge_of(from)).myFractionalClocks;
-    }
 }
 
 // Restores a snapshot from any source. `own` is any state of the same game, mode and difficulty; after an
