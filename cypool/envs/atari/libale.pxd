@@ -56,5 +56,4 @@ cdef extern from "cypool/envs/atari/ale_helpers.h":
     string rom_md5 "cypool::rom_md5"(const string& path) except + nogil
     void load_rom "cypool::load_rom"(ALEInterface& game, const string& path, const string& md5) except + nogil
     const uint8_t* current_screen "cypool::current_screen"(ALEInterface& game) noexcept nogil
-    void gray_table "cypool::gray_table"(ALEInterface& game, uint8_t* out) noexcept nogil
-    void rgb_tables "cypool::rgb_tables"(ALEInterface& game, uint8_t* out) noexcept nogil
+    void color_tables "cypool::color_tables"(ALEInterface& game, uint8_t* gray, uint8_t* rgb) noexcept nogil
