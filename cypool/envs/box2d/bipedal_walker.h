@@ -89,10 +89,7 @@ public:
         archive("renders", renders, 0, 99);
         archive.all("obs", obs, -LARGE, LARGE);
         archive.all("ray_from", ray_from, -REACH, REACH);
-        archive.each("ray_to", ray_to, [&](Point& to) {
-            archive("x", to.x, -2 * REACH, 2 * REACH);
-            archive("y", to.y, -2 * REACH, 2 * REACH);
-        });
+        archive.each("ray_to", ray_to, [&](Point& to) { exchange_xy(archive, to, 2 * REACH); });
         exchange_world(archive, *world, REACH);
     }
     void validate() const {}

@@ -108,8 +108,7 @@ public:
         archive.all("grass", grass.rgb, 0, 255);
         archive.list("track", track, 4, 2500, [&](Node& node) {
             archive("beta", node.beta, -REACH, REACH);
-            archive("x", node.x, -REACH, REACH);
-            archive("y", node.y, -REACH, REACH);
+            exchange_xy(archive, node, REACH);
         });
         if constexpr (Archive::LOADS) {
             world.reset(new b2World(vec(0, 0)));
@@ -143,10 +142,7 @@ public:
         archive("first_skid", first_skid, 0, MAX_SKID);
         archive.list("skids", skids, 0, MAX_SKIDS, [&](Skid& skid) {
             archive("grass", skid.grass);
-            archive.list("points", skid.points, 2, MAX_POINTS, [&](Point& point) {
-                archive("x", point.x, -REACH, REACH);
-                archive("y", point.y, -REACH, REACH);
-            });
+            archive.list("points", skid.points, 2, MAX_POINTS, [&](Point& at) { exchange_xy(archive, at, REACH); });
         });
         exchange_world(archive, *world, REACH);
     }

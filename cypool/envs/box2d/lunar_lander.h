@@ -107,8 +107,7 @@ public:
             archive("born", p.born, earliest, time - 1);
             earliest = p.born;
             archive("mass", p.mass, SIDE_MASS, MAIN_MASS);
-            archive("x", p.x, -REACH, REACH);
-            archive("y", p.y, -REACH, REACH);
+            exchange_xy(archive, p, REACH);
             archive("impulse_x", p.impulse_x, -MAX_IMPULSE, MAX_IMPULSE);
             archive("impulse_y", p.impulse_y, -MAX_IMPULSE, MAX_IMPULSE);
             archive("ttl", p.ttl, -10, 1);
