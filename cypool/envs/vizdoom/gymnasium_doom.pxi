@@ -52,18 +52,15 @@ cdef class GymnasiumDoom(Doom):
         self.timeout_truncates = options["treat_episode_timeout_as_truncation"]
 
     cdef int reset(self) except -1 nogil:
-        cdef size_t k
         self.begin(True, <uint32_t>integers(self.rng, 0, 1LL << 32), string())
-        for k in range(self.num_players):
-            self.player_rewards[k] = 0
+        self.player_rewards.assign(self.num_players, 0)
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef double reward = 0
         cdef size_t k
         self.press(action)
-        for k in range(self.num_players):
-            self.player_rewards[k] = 0
+        self.player_rewards.assign(self.num_players, 0)
         if not self.play():
             return 0
         for k in range(self.num_players):

@@ -351,9 +351,7 @@ public:
     }
 
     bool running() const { return !players_.empty(); }
-    bool over() const {
-        return std::any_of(players_.begin(), players_.end(), [](const auto& player) { return player->over(); });
-    }
+    bool over() const { return any(&Player::over); }
     const Facts& facts() const { return facts_; }
     Player& player(size_t index) { return *players_[index]; }
     size_t num_players() const { return std::max<size_t>(settings_.arguments.size(), 1); }
@@ -507,17 +505,17 @@ private:
 
     void change_map() {
         for (auto& player : players_) player->change_map();
-        for (int k = 0; k == 0 || any([](Player& player) { return player.changing(); }); ++k) {
+        for (int k = 0; k == 0 || any(&Player::changing); ++k) {
             if (k > kMostRestartTics) throw std::runtime_error("the map does not change");
             for (auto& player : players_) player->press_use(k % 2 == 0);
             tic_all();
         }
-        while (any([](Player& player) { return player.starting(); })) tic_all();
+        while (any(&Player::starting)) tic_all();
         for (auto& player : players_) player->map_changed();
     }
 
-    template <class Test> bool any(Test test) {
-        return std::any_of(players_.begin(), players_.end(), [&](auto& player) { return test(*player); });
+    template <class Test> bool any(Test test) const {
+        return std::any_of(players_.begin(), players_.end(), [&](auto& player) { return std::invoke(test, *player); });
     }
 
     enum { kMostRestartTics = 2000 };
