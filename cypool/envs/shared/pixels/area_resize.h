@@ -15,8 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,20 +34,13 @@ namespace cypool {
 // Built once, const afterwards: any number of threads may share one object. Calls allocate nothing.
 class AreaShrink {
 public:
-    // Throws std::invalid_argument on sizes below 1, on enlarging, and on planes of more than 2^23 pixels.
+    // Sizes are at least 1, none is enlarged, and planes have at most 2^23 pixels, so that 255 * pixels is an int.
     // simd = false keeps to the portable code, which gives the same pixels.
     AreaShrink(int height, int width, int out_height, int out_width, bool simd = true)
         : height_(height),
           width_(width),
           out_height_(out_height),
           out_width_(out_width) {
-        check("height", "out_height", height, out_height);
-        check("width", "out_width", width, out_width);
-        const std::int64_t pixels = std::int64_t{height} * width;
-        if (pixels > kMaxPixels) {
-            throw std::invalid_argument("height * width: expected at most " + std::to_string(kMaxPixels) + ", got "
-                                        + std::to_string(pixels));
-        }
         const double scale_y = scale_of(height, out_height);
         const double scale_x = scale_of(width, out_width);
         if (height == out_height && width == out_width) {
@@ -103,9 +94,6 @@ public:
 private:
     // OpenCV computes in three ways; which one depends on both axes together
     enum class Path { copy, halve, whole, fraction };
-
-    // keeps 255 * pixels in 31 bits
-    static constexpr std::int64_t kMaxPixels = std::int64_t{1} << 23;
 
     // how much one source row or column adds to an output row or column
     struct Tap {
@@ -162,16 +150,6 @@ private:
             }
         }
         return made;
-    }
-
-    static void check(const char* name, const char* out_name, int size, int out_size) {
-        if (size < 1) {
-            throw std::invalid_argument(std::string(name) + ": expected at least 1, got " + std::to_string(size));
-        }
-        if (out_size < 1 || out_size > size) {
-            throw std::invalid_argument(std::string(out_name) + ": expected 1 to " + std::to_string(size) + ", got "
-                                        + std::to_string(out_size));
-        }
     }
 
     // not simply size / out_size: OpenCV inverts the inverse, so that a factor of 49 is not whole, for one

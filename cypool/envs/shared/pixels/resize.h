@@ -16,7 +16,7 @@ namespace cypool {
 // Built once, const afterwards: any number of threads may share one object. Calls allocate nothing.
 class Resize {
 public:
-    // Throws std::invalid_argument on sizes below 1, on enlarging, and on planes of more than 2^23 pixels.
+    // Sizes are as those of AreaShrink: callers check that.
     // simd = false keeps to the portable code, which gives the same pixels.
     Resize(bool by_area, int height, int width, int out_height, int out_width, bool simd = true)
         : width_(width),
