@@ -448,6 +448,8 @@ private:
         }
         if (y1 >= first_row) pixel(x1, y1) = color;
         const bool steep = dy > dx;
+        // to the next pixel along the line, and to the one beside it
+        const int along_x = steep ? 0 : direction, along_y = steep, beside_x = direction - along_x, beside_y = !steep;
         const uint32_t step = static_cast<uint32_t>(steep ? (dx << 16) / dy : (dy << 16) / dx) << 16;
         Pen near{*this, color}, far{*this, color};
         uint32_t sum = 0;
@@ -455,21 +457,14 @@ private:
             const uint32_t before = sum;
             sum += step;
             if (sum <= before) {
-                if (steep)
-                    x += direction;
-                else
-                    ++y;
+                x += beside_x;
+                y += beside_y;
             }
-            if (steep)
-                ++y;
-            else
-                x += direction;
+            x += along_x;
+            y += along_y;
             const uint32_t weight = sum >> 24;
             near.mix(x, y, (255 * (255 - weight)) >> 8);
-            if (steep)
-                far.mix(x + direction, y, (255 * weight) >> 8);
-            else
-                far.mix(x, y + 1, (255 * weight) >> 8);
+            far.mix(x + beside_x, y + beside_y, (255 * weight) >> 8);
         }
     }
 

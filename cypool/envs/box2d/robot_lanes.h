@@ -284,7 +284,6 @@ CYPOOL_INLINE void solve_any(FreeRobot* robots, int count) {
     }
     for (int k = 0; k < count; ++k) lanes[k / N].get(k % N, robots[k]);
 }
-inline void solve_plain(FreeRobot* robots, int count) { solve_any(robots, count); }
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) inline void solve_avx2(FreeRobot* robots, int count) { solve_any(robots, count); }
 #endif
@@ -294,7 +293,7 @@ inline void solve_velocities(FreeRobot* robots, int count) {
 #if defined(__x86_64__)
     if (avx2) return solve_avx2(robots, count);
 #endif
-    solve_plain(robots, count);
+    solve_any(robots, count);
 }
 
 }  // namespace lanes
