@@ -41,10 +41,6 @@ class Reference:
         env: The environment.
         unseen: Names of infos to leave out.
         seeded: Whether it was seeded at creation and takes no seed later.
-
-    Attributes:
-        single_observation_space, single_action_space: The environment's.
-        np_random: The random generators; None if they are not NumPy's.
     """
 
     def __init__(self, env: Any, unseen: Any, seeded: bool = False):
@@ -54,6 +50,7 @@ class Reference:
 
     @property
     def np_random(self) -> tuple[np.random.Generator, ...] | None:
+        """The random generators; None if they are not NumPy's."""
         from gymnasium.vector import SyncVectorEnv
 
         return self._env.np_random if isinstance(self._env, SyncVectorEnv) else None
@@ -93,15 +90,7 @@ def _narrowed(info: dict[str, Any]) -> dict[str, Any]:
 
 
 def make(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Reference, str]:
-    """Makes the reference of a pool of Atari games.
-
-    Args:
-        ours: The pool.
-        seed: The pool's seed, an int.
-        options: The options that the pool was made with, and `max_episode_steps`.
-
-    Returns:
-        The `Reference`, and its name and version.
+    """Returns the `Reference` of a pool of Atari games, and its name and version.
 
     Raises:
         ValueError: The pool has no preset, or the reference has no such option or autoreset mode.
