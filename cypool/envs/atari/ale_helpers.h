@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -40,21 +41,17 @@ inline const uint8_t* current_screen(ale::ALEInterface& game) {
     return game.theOSystem->console().mediaSource().currentFrameBuffer();
 }
 
-// for each palette index: its gray, or its red, green and blue (three tables of 256 bytes)
-inline void gray_table(ale::ALEInterface& game, uint8_t* out) {
-    uint8_t index[256];
-    for (int i = 0; i < 256; ++i) index[i] = static_cast<uint8_t>(i);
+// for each palette index: its gray, and its red, green and blue (three tables of 256 bytes)
+inline void color_tables(ale::ALEInterface& game, uint8_t* gray, uint8_t* rgb) {
+    uint8_t index[256], pixels[3 * 256];
+    std::iota(std::begin(index), std::end(index), uint8_t{0});
+    ale::ColourPalette& palette = game.theOSystem->colourPalette();
     // ALE looks up the entry behind the index. Behind the last it reads the black with which its next
     // palette begins: the games that show this index (Air Raid) show black
-    game.theOSystem->colourPalette().applyPaletteGrayscale(out, index, 255);
-    out[255] = 0;
-}
-inline void rgb_tables(ale::ALEInterface& game, uint8_t* out) {
-    uint8_t index[256], rgb[3 * 256];
-    for (int i = 0; i < 256; ++i) index[i] = static_cast<uint8_t>(i);
-    game.theOSystem->colourPalette().applyPaletteRGB(rgb, index, 256);
-    for (int i = 0; i < 256; ++i)
-        for (int c = 0; c < 3; ++c) out[256 * c + i] = rgb[3 * i + c];
+    palette.applyPaletteGrayscale(gray, index, 255);
+    gray[255] = 0;
+    palette.applyPaletteRGB(pixels, index, 256);
+    for (int k = 0; k < 3 * 256; ++k) rgb[k] = pixels[3 * (k % 256) + k / 256];
 }
 
 }  // namespace cypool

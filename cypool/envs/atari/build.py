@@ -22,6 +22,7 @@ OUR_FLAGS = (
     "-std=c++20", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-Wall", "-Wextra",
     "-ffp-contract=off",  # the same bits on all machines
     "-falign-functions=64", "-falign-loops=32",  # as fast wherever the linker puts it
+    "-fno-access-control",  # private members of ALE's classes are read and written
     "-fno-tree-vectorize", "-fno-tree-slp-vectorize",  # gcc packs flags into words, and pays at each use
 )
 
@@ -66,6 +67,8 @@ LIBRARY = SourceLibrary(
     own_include_dirs=("cypool/envs/atari/library",),
     # without NDEBUG the emulator checks asserts at every pixel; warnings are not ours to fix
     flags=("-std=c++17", "-O2", "-g0", "-fPIC", "-DNDEBUG", "-ffp-contract=off", "-w"),
+    # states contain private members of ALE's classes
+    flags_for_users=("-fno-access-control",),
     generate=_version_header,
     rewrite=Rewrite(
         replacements=(

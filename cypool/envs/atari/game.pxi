@@ -125,8 +125,7 @@ def game_facts(task):
     screen = &game.get().getScreen()
     cdef uint8_t[256] gray
     cdef uint8_t[3 * 256] rgb
-    ale.gray_table(game.get()[0], gray)
-    ale.rgb_tables(game.get()[0], rgb)
+    ale.color_tables(game.get()[0], gray, rgb)
     cdef ale.Action action
     minimal = [<int>action for action in game.get().getMinimalActionSet()]
     legal = [<int>action for action in game.get().getLegalActionSet()]

@@ -26,16 +26,10 @@ cdef extern from "ale/ale_interface.hpp" namespace "ale" nogil:
     cdef cppclass ALERAM:
         const uint8_t* array() noexcept    # 128 bytes
 
-    cdef cppclass ALEState:
-        ALEState(const string& serialized) except +
-        string serialize() except +
-
     cdef cppclass ALEInterface:
         ALEInterface() except +
         void setInt(const string& key, int value) except +
         void setFloat(const string& key, float value) except +
-        # ends the process on a missing or unsupported ROM: check before
-        void loadROM(const string& path) except +
         int act(Action action) except +
         int act(Action action, float paddle_strength) except +
         cbool game_over() except +                       # also by the setting max_num_frames_per_episode
@@ -44,9 +38,6 @@ cdef extern from "ale/ale_interface.hpp" namespace "ale" nogil:
         void reset_game() except +
         vector[unsigned int] getAvailableModes() except +
         vector[unsigned int] getAvailableDifficulties() except +
-        # from the next reset on
-        void setMode(unsigned int mode) except +
-        void setDifficulty(unsigned int difficulty) except +
         int lives() except +
         vector[Action] getLegalActionSet() except +
         vector[Action] getMinimalActionSet() except +
@@ -54,8 +45,6 @@ cdef extern from "ale/ale_interface.hpp" namespace "ale" nogil:
         const ALERAM& getRAM() noexcept
         int getFrameNumber() noexcept
         int getEpisodeFrameNumber() noexcept
-        ALEState cloneState(cbool include_rng) except +
-        void restoreState(const ALEState& state) except +
 
 cdef extern from "ale/common/Log.hpp" namespace "ale" nogil:
     enum LogLevel "ale::Logger::mode":
@@ -67,5 +56,4 @@ cdef extern from "cypool/envs/atari/ale_helpers.h":
     string rom_md5 "cypool::rom_md5"(const string& path) except + nogil
     void load_rom "cypool::load_rom"(ALEInterface& game, const string& path, const string& md5) except + nogil
     const uint8_t* current_screen "cypool::current_screen"(ALEInterface& game) noexcept nogil
-    void gray_table "cypool::gray_table"(ALEInterface& game, uint8_t* out) noexcept nogil
-    void rgb_tables "cypool::rgb_tables"(ALEInterface& game, uint8_t* out) noexcept nogil
+    void color_tables "cypool::color_tables"(ALEInterface& game, uint8_t* gray, uint8_t* rgb) noexcept nogil

@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cypool.envs.atari import roms
+from cypool.envs.atari.specs import INFOS
 
 if TYPE_CHECKING:
-    from cypool.spec import EnvSpec
     from cypool.util.typing import Batch, Bools, Seed
 
 # the names of our options there
@@ -31,18 +31,7 @@ _ENV = {name: name for name in (
 _PREPROCESSING = {"noop_max": "noop_max", "frame_skip": "frame_skip", "episodic_life": "terminal_on_life_loss",
                   "gray_scale": "grayscale_obs"}
 # infos by the option that switches them off
-_INFOS = {"lives": ("lives",), "raw_reward": ("reward",), "game_over": ("terminated",), "ram": ("ram",),
-          "frame_numbers": ("frame_number", "episode_frame_number")}
-
-
-class Vector(Protocol):
-    """The part of Gymnasium's vector API that a comparison uses."""
-
-    num_envs: int
-    metadata: Any
-
-    @property
-    def env_spec(self) -> EnvSpec: ...
+_INFOS = {option: INFOS[option] for option in ("lives", "raw_reward", "game_over", "ram", "frame_numbers")}
 
 
 class Reference:
@@ -52,10 +41,6 @@ class Reference:
         env: The environment.
         unseen: Names of infos to leave out.
         seeded: Whether it was seeded at creation and takes no seed later.
-
-    Attributes:
-        single_observation_space, single_action_space: The environment's.
-        np_random: The random generators; None if they are not NumPy's.
     """
 
     def __init__(self, env: Any, unseen: Any, seeded: bool = False):
@@ -65,6 +50,7 @@ class Reference:
 
     @property
     def np_random(self) -> tuple[np.random.Generator, ...] | None:
+        """The random generators; None if they are not NumPy's."""
         from gymnasium.vector import SyncVectorEnv
 
         return self._env.np_random if isinstance(self._env, SyncVectorEnv) else None
@@ -103,16 +89,8 @@ def _narrowed(info: dict[str, Any]) -> dict[str, Any]:
             value.astype(np.int32) if value.dtype == np.int64 else value for key, value in info.items()}
 
 
-def make(ours: Vector, seed: int, options: dict[str, Any]) -> tuple[Reference, str]:
-    """Makes the reference of a pool of Atari games.
-
-    Args:
-        ours: The pool.
-        seed: The pool's seed, an int.
-        options: The options that the pool was made with, and `max_episode_steps`.
-
-    Returns:
-        The `Reference`, and its name and version.
+def make(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Reference, str]:
+    """Returns the `Reference` of a pool of Atari games, and its name and version.
 
     Raises:
         ValueError: The pool has no preset, or the reference has no such option or autoreset mode.
@@ -128,26 +106,28 @@ def make(ours: Vector, seed: int, options: dict[str, Any]) -> tuple[Reference, s
     return makers[preset](ours, seed, options, unseen)
 
 
-def _make_envpool(ours: Vector, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
+def _make_envpool(ours: Any, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
     _check_mode(ours, ["NextStep"], "EnvPool")
     import envpool
 
-    env = envpool.make_gymnasium(f"{roms.title(_task(ours))}-v5", num_envs=ours.num_envs, seed=seed,
+    task = ours.env_spec.options["task"]
+    env = envpool.make_gymnasium(f"{roms.title(task)}-v5", num_envs=ours.num_envs, seed=seed,
                                  **_renamed(options, _ENVPOOL, "EnvPool"))
     return Reference(env, unseen, seeded=True), f"EnvPool {envpool.__version__}"
 
 
-def _make_vector_env(ours: Vector, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
+def _make_vector_env(ours: Any, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
     import ale_py
     from ale_py.vector_env import AtariVectorEnv
 
     _check_mode(ours, ["NextStep", "SameStep"], "AtariVectorEnv")
-    env = AtariVectorEnv(_task(ours), ours.num_envs, autoreset_mode=ours.metadata["autoreset_mode"],
+    task = ours.env_spec.options["task"]
+    env = AtariVectorEnv(task, ours.num_envs, autoreset_mode=ours.metadata["autoreset_mode"],
                          **_renamed(options, _VECTOR_ENV, "AtariVectorEnv"))
     return Reference(env, unseen), f"AtariVectorEnv of ale_py {ale_py.__version__}"
 
 
-def _make_gymnasium(ours: Vector, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
+def _make_gymnasium(ours: Any, seed: int, options: dict[str, Any], unseen: Any) -> tuple[Reference, str]:
     import ale_py
     import gymnasium
     from gymnasium.vector import SyncVectorEnv
@@ -157,7 +137,7 @@ def _make_gymnasium(ours: Vector, seed: int, options: dict[str, Any], unseen: An
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     chosen = ours.env_spec.options
     if chosen["obs_type"] == "image":
-        name, id = "AtariPreprocessing", f"ALE/{roms.ale_title(_task(ours))}-v5"
+        name, id = "AtariPreprocessing", f"ALE/{roms.ale_title(chosen['task'])}-v5"
         own = {name: options[name] for name in options if name not in _ENV}
         ale = {**_renamed({name: options[name] for name in options if name in _ENV}, _ENV, name), "frameskip": 1}
         size = chosen["img_width"], chosen["img_height"]
@@ -169,7 +149,7 @@ def _make_gymnasium(ours: Vector, seed: int, options: dict[str, Any], unseen: An
         others = {"stack_num", "obs_type", "gray_scale", "max_episode_steps"}
         ale = _renamed({name: options[name] for name in options if name not in others},
                        {**_ENV, "frame_skip": "frameskip"}, name)
-        ale |= {"obs_type": kind, "game": _task(ours)}
+        ale |= {"obs_type": kind, "game": chosen["task"]}
 
     def make_one() -> Any:
         with warnings.catch_warnings():
@@ -197,16 +177,11 @@ def _id_of_gymnasium(id: str) -> str:
     return f"Pong{kind}{id.rsplit('-', 1)[1]}"
 
 
-def _check_mode(ours: Vector, modes: Any, package: str) -> None:
+def _check_mode(ours: Any, modes: Any, package: str) -> None:
     mode = ours.metadata["autoreset_mode"].value
     if mode not in modes:
         raise ValueError(f"autoreset_mode: expected {' or '.join(map(repr, modes))} ({package} supports no "
                          f"other mode), got {mode!r}")
-
-
-def _task(ours: Vector) -> str:
-    result: str = ours.env_spec.options["task"]
-    return result
 
 
 def _renamed(options: dict[str, Any], names: Mapping[str, str], package: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cypool.util.arguments import suggestion
 from cypool.util.packages import folder_of
 
 if TYPE_CHECKING:
@@ -62,11 +63,8 @@ def rom_path(task: str) -> Path:
     if task in TWO_PLAYERS:
         raise ValueError(f"task: {task!r} needs two players, which ALE does not support")
     if task not in TASKS:
-        import difflib  # importing cypool does without
-
-        close = " or ".join(difflib.get_close_matches(task, TASKS))
-        hint = f" (did you mean {close}?)" if close else ""
-        raise ValueError(f"task: expected one of the games in cypool.envs.atari.roms.TASKS, got {task!r}{hint}")
+        raise ValueError("task: expected one of the games in cypool.envs.atari.roms.TASKS, got "
+                         f"{task!r}{suggestion(task, TASKS)}")
     folder = folder_of("ale_py")
     if folder is None:
         raise ValueError(f"task: the ROM for {task!r} is part of ale-py, which is not installed: "

@@ -42,63 +42,12 @@ using ale::stella::Deserializer;
 using ale::stella::Serializer;
 using ale::stella::TIA;
 
-// ALE keeps these to itself, but the arguments of an explicit instantiation may name private members: the
-// friend that it defines hands them on
-template <class Tag, auto Member> struct Opened {
-    friend auto member(Tag) { return Member; }
-};
-#define CYPOOL_OPEN(Tag, ...) \
-    struct Tag {};            \
-    auto member(Tag);         \
-    template struct Opened<Tag, __VA_ARGS__>;
-CYPOOL_OPEN(ActionA, &StellaEnvironment::m_player_a_action)
-CYPOOL_OPEN(ActionB, &StellaEnvironment::m_player_b_action)
-CYPOOL_OPEN(StrengthA, &StellaEnvironment::m_paddle_a_strength)
-CYPOOL_OPEN(StrengthB, &StellaEnvironment::m_paddle_b_strength)
-CYPOOL_OPEN(EmulatorState, &StellaEnvironment::m_state)
-CYPOOL_OPEN(ActionStream, &StellaEnvironment::m_random)
-CYPOOL_OPEN(RamShown, &StellaEnvironment::m_ram)
-CYPOOL_OPEN(Processor, &ale::stella::System::myM6502)
-CYPOOL_OPEN(Devices, &ale::stella::System::myDevices)
-CYPOOL_OPEN(NumDevices, &ale::stella::System::myNumberOfDevices)
-CYPOOL_OPEN(SystemStream, &ale::stella::System::myRandom)
-CYPOOL_OPEN(Cycles, &ale::stella::System::myCycles)
-CYPOOL_OPEN(DataBus, &ale::stella::System::myDataBusState)
-CYPOOL_OPEN(StreamNumbers, &ale::stella::Random::m_pimpl)
-CYPOOL_OPEN(Slices, &CartridgeE0::myCurrentSlice)
-CYPOOL_OPEN(FractionalClocks, &CartridgeDPC::myFractionalClocks)
-CYPOOL_OPEN(Atlantis2Lives, &ale::Atlantis2Settings::m_lives)
-CYPOOL_OPEN(ChopperStarted, &ale::ChopperCommandSettings::m_is_started)
-CYPOOL_OPEN(DemonLevelChange, &ale::DemonAttackSettings::m_level_change)
-CYPOOL_OPEN(HangmanTimer, &ale::HangmanSettings::m_timerArray)
-CYPOOL_OPEN(GolfLevel, &ale::MiniatureGolfSettings::m_levelNumber)
-CYPOOL_OPEN(GolfPar, &ale::MiniatureGolfSettings::m_levelPar)
-CYPOOL_OPEN(GolfHits, &ale::MiniatureGolfSettings::m_hits)
-CYPOOL_OPEN(GolfLeft, &ale::MiniatureGolfSettings::m_leftStatus)
-CYPOOL_OPEN(GolfAtStart, &ale::MiniatureGolfSettings::m_hitsAtStartOfLevel)
-CYPOOL_OPEN(CheckersReverse, &ale::VideoCheckersSettings::m_reverse_checkers)
-CYPOOL_OPEN(CubeTimer, &ale::VideoCubeSettings::m_timerArray)
 // The state that the video chip does not save itself, without the pixels.
 #ifdef CYPOOL_FAST_EMULATOR
 inline void save_rest(TIA& tia, Serializer& out) { tia.save_rest(out); }
 inline void load_rest(TIA& tia, Deserializer& in) { tia.load_rest(in); }
 inline bool unfinished(TIA& tia) { return tia.unfinished(); }
 #else
-CYPOOL_OPEN(Partial, &TIA::myPartialFrameFlag)
-CYPOOL_OPEN(Greyed, &TIA::myFrameGreyed)
-CYPOOL_OPEN(FramePointer, &TIA::myFramePointer)
-CYPOOL_OPEN(Ball, &TIA::myCurrentBLMask)
-CYPOOL_OPEN(Missile0, &TIA::myCurrentM0Mask)
-CYPOOL_OPEN(Missile1, &TIA::myCurrentM1Mask)
-CYPOOL_OPEN(Player0, &TIA::myCurrentP0Mask)
-CYPOOL_OPEN(Player1, &TIA::myCurrentP1Mask)
-CYPOOL_OPEN(Playfield, &TIA::myCurrentPFMask)
-CYPOOL_OPEN(BallTable, &TIA::ourBallMaskTable)
-CYPOOL_OPEN(MissileTable, &TIA::ourMissleMaskTable)
-CYPOOL_OPEN(PlayerTable, &TIA::ourPlayerMaskTable)
-CYPOOL_OPEN(PlayfieldTable, &TIA::ourPlayfieldTable)
-CYPOOL_OPEN(DisabledTable, &TIA::ourDisabledMaskTable)
-
 constexpr int SCREEN_CLOCKS = 160;  // the chip reads so far behind one of its pointers
 
 // The pointer's place in one of two tables, or its second: below 0, and counted from -1.
@@ -120,29 +69,29 @@ template <class Visit> void each_mask(TIA& tia, Visit visit) {
         using Element = std::remove_all_extents_t<std::remove_pointer_t<decltype(table)>>;
         return std::pair(reinterpret_cast<const Element*>(table), sizeof(*table) / sizeof(Element));
     };
-    visit(tia.*member(Ball{}), table_of(member(BallTable{})));
-    visit(tia.*member(Missile0{}), table_of(member(MissileTable{})));
-    visit(tia.*member(Missile1{}), table_of(member(MissileTable{})));
-    visit(tia.*member(Player0{}), table_of(member(PlayerTable{})));
-    visit(tia.*member(Player1{}), table_of(member(PlayerTable{})));
-    visit(tia.*member(Playfield{}), table_of(member(PlayfieldTable{})));
+    visit(tia.myCurrentBLMask, table_of(&TIA::ourBallMaskTable));
+    visit(tia.myCurrentM0Mask, table_of(&TIA::ourMissleMaskTable));
+    visit(tia.myCurrentM1Mask, table_of(&TIA::ourMissleMaskTable));
+    visit(tia.myCurrentP0Mask, table_of(&TIA::ourPlayerMaskTable));
+    visit(tia.myCurrentP1Mask, table_of(&TIA::ourPlayerMaskTable));
+    visit(tia.myCurrentPFMask, table_of(&TIA::ourPlayfieldTable));
 }
 
 inline void save_rest(TIA& tia, Serializer& out) {
-    const uint8_t* disabled = *member(DisabledTable{});
-    out.putBool(tia.*member(Partial{}));
-    out.putBool(tia.*member(Greyed{}));
-    out.putInt(static_cast<int>(tia.*member(FramePointer{}) - tia.currentFrameBuffer()));
+    const uint8_t* disabled = TIA::ourDisabledMaskTable;
+    out.putBool(tia.myPartialFrameFlag);
+    out.putBool(tia.myFrameGreyed);
+    out.putInt(static_cast<int>(tia.myFramePointer - tia.currentFrameBuffer()));
     each_mask(tia, [&](auto* mask, auto table) { out.putInt(place(mask, table.first, table.second, disabled)); });
 }
 inline void load_rest(TIA& tia, Deserializer& in) {
-    const uint8_t* disabled = *member(DisabledTable{});
-    tia.*member(Partial{}) = in.getBool();
-    tia.*member(Greyed{}) = in.getBool();
+    const uint8_t* disabled = TIA::ourDisabledMaskTable;
+    tia.myPartialFrameFlag = in.getBool();
+    tia.myFrameGreyed = in.getBool();
     const int drawn = in.getInt();
     if (drawn < 0 || drawn > static_cast<int>(tia.height() * tia.width()))
         throw std::invalid_argument("state: not from this game");
-    tia.*member(FramePointer{}) = tia.currentFrameBuffer() + drawn;
+    tia.myFramePointer = tia.currentFrameBuffer() + drawn;
     each_mask(tia, [&](auto*& mask, auto table) {
         using Element = std::remove_cvref_t<decltype(*mask)>;
         const Element* second = nullptr;
@@ -150,7 +99,7 @@ inline void load_rest(TIA& tia, Deserializer& in) {
         mask = at_place(in.getInt(), table.first, table.second, second);
     });
 }
-inline bool unfinished(TIA& tia) { return tia.*member(Partial{}); }
+inline bool unfinished(TIA& tia) { return tia.myPartialFrameFlag; }
 #endif
 
 // numbers that `save_rest` writes, of either chip
@@ -161,30 +110,26 @@ inline TIA& video_of(ale::ALEInterface& game) { return static_cast<TIA&>(game.th
 // Whether the next frame is drawn over the current screen, else over the one before.
 inline bool frame_goes_on(ale::ALEInterface& game) { return unfinished(video_of(game)); }
 
-// Calls visit(member) for the members that a game's rules do not save, or save in a form that they do not read.
-template <class Visit> void each_unsaved(ale::RomSettings& rules, Visit visit) {
-    if (auto* atlantis = dynamic_cast<ale::Atlantis2Settings*>(&rules)) visit(atlantis->*member(Atlantis2Lives{}));
-    if (auto* chopper = dynamic_cast<ale::ChopperCommandSettings*>(&rules)) {
-        visit(chopper->*member(ChopperStarted{}));
-    }
-    if (auto* demon = dynamic_cast<ale::DemonAttackSettings*>(&rules)) visit(demon->*member(DemonLevelChange{}));
-    if (auto* hangman = dynamic_cast<ale::HangmanSettings*>(&rules)) visit(hangman->*member(HangmanTimer{}));
-    if (auto* golf = dynamic_cast<ale::MiniatureGolfSettings*>(&rules)) {
-        visit(golf->*member(GolfLevel{}));
-        visit(golf->*member(GolfPar{}));
-        visit(golf->*member(GolfHits{}));
-        visit(golf->*member(GolfLeft{}));
-        visit(golf->*member(GolfAtStart{}));
-    }
-    if (auto* checkers = dynamic_cast<ale::VideoCheckersSettings*>(&rules)) {
-        visit(checkers->*member(CheckersReverse{}));
-    }
-    if (auto* cube = dynamic_cast<ale::VideoCubeSettings*>(&rules)) visit(cube->*member(CubeTimer{}));
-}
-
 inline ale::stella::Device* cartridge_of(ale::ALEInterface& game) {
     auto& system = game.theOSystem->console().system();
     return system.getPageAccess(static_cast<uint16_t>(0x1000 >> system.pageShift())).device;
+}
+
+// Calls visit(member) for the members that a game's rules and cartridge do not save, or save in a form that they do not
+// read.
+template <class Visit> void each_unsaved(ale::ALEInterface& game, Visit visit) {
+    const auto of = [&]<class Owner>(auto Owner::*... members) {
+        if (auto* rules = dynamic_cast<Owner*>(game.romSettings.get())) (visit(rules->*members), ...);
+    };
+    of(&ale::Atlantis2Settings::m_lives);
+    of(&ale::ChopperCommandSettings::m_is_started);
+    of(&ale::DemonAttackSettings::m_level_change);
+    of(&ale::HangmanSettings::m_timerArray);
+    using Golf = ale::MiniatureGolfSettings;
+    of(&Golf::m_levelNumber, &Golf::m_levelPar, &Golf::m_hits, &Golf::m_leftStatus, &Golf::m_hitsAtStartOfLevel);
+    of(&ale::VideoCheckersSettings::m_reverse_checkers);
+    of(&ale::VideoCubeSettings::m_timerArray);
+    if (auto* cartridge = dynamic_cast<CartridgeDPC*>(cartridge_of(game))) visit(cartridge->myFractionalClocks);
 }
 
 inline std::string take_snapshot(ale::ALEInterface& game) {
@@ -194,9 +139,9 @@ inline std::string take_snapshot(ale::ALEInterface& game) {
     Serializer out;
     out.putString(game.cloneState(true).serialize());
     game.theOSystem->console().system().rng().saveState(out);
-    out.putInt(env.*member(ActionA{}));
-    out.putInt(env.*member(ActionB{}));
-    float strengths[2] = {env.*member(StrengthA{}), env.*member(StrengthB{})};
+    out.putInt(env.m_player_a_action);
+    out.putInt(env.m_player_b_action);
+    float strengths[2] = {env.m_paddle_a_strength, env.m_paddle_b_strength};
     // ALE leaves them undefined until the first action
     for (float& strength : strengths) {
         if (!(strength >= 0 && strength <= 1)) strength = 1;
@@ -206,10 +151,7 @@ inline std::string take_snapshot(ale::ALEInterface& game) {
     out.putString(std::string(reinterpret_cast<char*>(tia.currentFrameBuffer()), size));
     out.putString(std::string(reinterpret_cast<char*>(tia.previousFrameBuffer()), size));
     auto put = [&](auto& value) { out.putString(std::string(reinterpret_cast<char*>(&value), sizeof value)); };
-    each_unsaved(*game.romSettings, put);
-    if (auto* cartridge = dynamic_cast<CartridgeDPC*>(cartridge_of(game))) {
-        put(cartridge->*member(FractionalClocks{}));
-    }
+    each_unsaved(game, put);
     return out.get_str();
 }
 
@@ -341,7 +283,7 @@ inline void switch_slices(ale::ALEInterface& game) {
     if (auto* cartridge = dynamic_cast<CartridgeE0*>(cartridge_of(game))) {
         // where a game would switch them
         constexpr uint16_t SWITCHES[3] = {0x1FE0, 0x1FE8, 0x1FF0};
-        for (int i = 0; i < 3; ++i) cartridge->peek(SWITCHES[i] + ((cartridge->*member(Slices{}))[i] & 7));
+        for (int i = 0; i < 3; ++i) cartridge->peek(SWITCHES[i] + (cartridge->myCurrentSlice[i] & 7));
     }
 }
 
@@ -352,12 +294,12 @@ inline void restore_snapshot(ale::ALEInterface& game, const std::string& snapsho
     Deserializer in(snapshot);
     game.restoreState(ale::ALEState(in.getString()));
     game.theOSystem->console().system().rng().loadState(in);
-    env.*member(ActionA{}) = static_cast<ale::Action>(in.getInt());
-    env.*member(ActionB{}) = static_cast<ale::Action>(in.getInt());
+    env.m_player_a_action = static_cast<ale::Action>(in.getInt());
+    env.m_player_b_action = static_cast<ale::Action>(in.getInt());
     const std::string strengths = in.getString();
     if (strengths.size() != 2 * sizeof(float)) throw std::invalid_argument("state: not from this game");
-    std::memcpy(&(env.*member(StrengthA{})), strengths.data(), sizeof(float));
-    std::memcpy(&(env.*member(StrengthB{})), strengths.data() + sizeof(float), sizeof(float));
+    std::memcpy(&env.m_paddle_a_strength, strengths.data(), sizeof(float));
+    std::memcpy(&env.m_paddle_b_strength, strengths.data() + sizeof(float), sizeof(float));
     load_rest(tia, in);
     const std::string current = in.getString(), previous = in.getString();
     if (current.size() != size || previous.size() != size) throw std::invalid_argument("state: not from this game");
@@ -369,11 +311,8 @@ inline void restore_snapshot(ale::ALEInterface& game, const std::string& snapsho
         }
         std::memcpy(&value, bytes.data(), sizeof value);
     };
-    each_unsaved(*game.romSettings, get);
+    each_unsaved(game, get);
     switch_slices(game);
-    if (auto* cartridge = dynamic_cast<CartridgeDPC*>(cartridge_of(game))) {
-        get(cartridge->*member(FractionalClocks{}));
-    }
     std::memcpy(tia.currentFrameBuffer(), current.data(), size);
     std::memcpy(tia.previousFrameBuffer(), previous.data(), size);
 }
@@ -384,7 +323,7 @@ struct Numbers {
     std::mt19937 drawn;
 };
 inline std::mt19937& numbers_of(ale::stella::Random& stream) {
-    return reinterpret_cast<Numbers*>(stream.*member(StreamNumbers{}))->drawn;
+    return reinterpret_cast<Numbers*>(stream.m_pimpl)->drawn;
 }
 
 // Whether that is so: else the copy does not write the bytes of the stream.
@@ -411,41 +350,36 @@ inline void copy_emulator(ale::ALEInterface& to, ale::ALEInterface& from) {
     TIA &tia = video_of(to), &shown = video_of(from);
     const size_t size = from.getScreen().arraySize();
     Serializer out;
-    bool well = (source.*member(Processor{}))->save(out);
-    for (uint32_t k = 0; k < source.*member(NumDevices{}); ++k) well &= (source.*member(Devices{}))[k]->save(out);
+    bool well = source.myM6502->save(out);
+    for (uint32_t k = 0; k < source.myNumberOfDevices; ++k) well &= source.myDevices[k]->save(out);
     from.romSettings->saveState(out);
     save_rest(shown, out);
     Deserializer in(out.get_str());
-    well &= (system.*member(Processor{}))->load(in);
-    for (uint32_t k = 0; k < system.*member(NumDevices{}); ++k) well &= (system.*member(Devices{}))[k]->load(in);
+    well &= system.myM6502->load(in);
+    for (uint32_t k = 0; k < system.myNumberOfDevices; ++k) well &= system.myDevices[k]->load(in);
     to.romSettings->loadState(in);
     load_rest(tia, in);
     if (!well) throw std::runtime_error("copy: ALE rejects its own state");
     std::memcpy(tia.currentFrameBuffer(), shown.currentFrameBuffer(), size);
     std::memcpy(tia.previousFrameBuffer(), shown.previousFrameBuffer(), size);
-    system.*member(Cycles{}) = source.*member(Cycles{});
-    system.*member(DataBus{}) = source.*member(DataBus{});
-    numbers_of(system.*member(SystemStream{})) = numbers_of(source.*member(SystemStream{}));
-    numbers_of(env.*member(ActionStream{})) = numbers_of(other.*member(ActionStream{}));
-    env.*member(EmulatorState{}) = other.*member(EmulatorState{});
-    env.*member(RamShown{}) = other.*member(RamShown{});
-    env.*member(ActionA{}) = other.*member(ActionA{});
-    env.*member(ActionB{}) = other.*member(ActionB{});
-    env.*member(StrengthA{}) = other.*member(StrengthA{});
-    env.*member(StrengthB{}) = other.*member(StrengthB{});
-    std::string rules;
-    each_unsaved(*from.romSettings,
-                 [&](auto& value) { rules.append(reinterpret_cast<const char*>(&value), sizeof value); });
-    const char* at = rules.data();
-    each_unsaved(*to.romSettings, [&](auto& value) {
+    system.myCycles = source.myCycles;
+    system.myDataBusState = source.myDataBusState;
+    numbers_of(system.myRandom) = numbers_of(source.myRandom);
+    numbers_of(env.m_random) = numbers_of(other.m_random);
+    env.m_state = other.m_state;
+    env.m_ram = other.m_ram;
+    env.m_player_a_action = other.m_player_a_action;
+    env.m_player_b_action = other.m_player_b_action;
+    env.m_paddle_a_strength = other.m_paddle_a_strength;
+    env.m_paddle_b_strength = other.m_paddle_b_strength;
+    std::string unsaved;
+    each_unsaved(from, [&](auto& value) { unsaved.append(reinterpret_cast<const char*>(&value), sizeof value); });
+    const char* at = unsaved.data();
+    each_unsaved(to, [&](auto& value) {
         std::memcpy(&value, at, sizeof value);
         at += sizeof value;
     });
     switch_slices(to);
-    if (auto* cartridge = dynamic_cast<CartridgeDPC*>(cartridge_of(to))) {
-        cartridge->*member(FractionalClocks{}) =
-            dynamic_cast<CartridgeDPC&>(*cartridge_of(from)).*member(FractionalClocks{});
-    }
 }
 
 // Restores a snapshot from any source. `own` is any state of the same game, mode and difficulty; after an

@@ -16,6 +16,16 @@ RAM_BYTES = 128
 NUM_ACTIONS = 18
 _MOST = 2**31 - 1  # where the game defines the allowed values
 
+# by the option that adds them, in the order in which `Atari.observe` writes them
+INFOS = {
+    "lives": {"lives": Array((), np.int32)},
+    "raw_reward": {"reward": Array((), np.float32)},
+    "game_over": {"terminated": Array((), np.int32)},
+    "ram": {"ram": Array((RAM_BYTES,), np.uint8)},
+    "frame_numbers": {name: Array((), np.int32, 0) for name in ("frame_number", "episode_frame_number")},
+    "zero_discount_on_life_loss": {"discount": Array((), np.float32, 0, 1)},
+}
+
 
 class Facts(NamedTuple):
     """Facts about a game before it is played.
@@ -125,19 +135,6 @@ def atari(options: dict[str, Any], facts: Facts) -> EnvSpec:
 
 def spec_of(options: dict[str, Any], facts: Facts) -> EnvSpec:
     """Returns the spec of a game with these options."""
-    info = {}
-    if options["lives"]:
-        info["lives"] = Array((), np.int32)
-    if options["raw_reward"]:
-        info["reward"] = Array((), np.float32)
-    if options["game_over"]:
-        info["terminated"] = Array((), np.int32)
-    if options["ram"]:
-        info["ram"] = Array((RAM_BYTES,), np.uint8)
-    if options["frame_numbers"]:
-        info |= {name: Array((), np.int32, 0) for name in ("frame_number", "episode_frame_number")}
-    if options["zero_discount_on_life_loss"]:
-        info["discount"] = Array((), np.float32, 0, 1)
     action: Array | Discrete
     if options["continuous"]:
         action = Array((3,), np.float32, [0, -np.pi, 0], [1, np.pi, 1])
@@ -147,7 +144,7 @@ def spec_of(options: dict[str, Any], facts: Facts) -> EnvSpec:
     return EnvSpec(
         observation=Array(_observation_shape(options, facts), np.uint8, stack=(0, options["stack_num"])),
         action=action,
-        info=info,
+        info={name: part for option, parts in INFOS.items() if options[option] for name, part in parts.items()},
         max_seed=None if PRESETS[options["preset"]].quirks.hashes_seeds else MAX_SEED,
         # ale_py says so of any frame skip
         render_fps=30 if options["preset"] == "gymnasium" else max(

@@ -7,7 +7,7 @@
 
 namespace cypool::box2d {
 
-class BipedalWalker : b2ContactListener {
+class BipedalWalker : TwoFeet {
 public:
     static constexpr double SCALE = 30.0, STEP = 14 / SCALE, HEIGHT = 400 / SCALE / 4;
     static constexpr int LENGTH = 200, NUM_CLOUDS = 10, CLOUD_POINTS = 5, NUM_RAYS = 10;
@@ -89,10 +89,7 @@ public:
         archive("renders", renders, 0, 99);
         archive.all("obs", obs, -LARGE, LARGE);
         archive.all("ray_from", ray_from, -REACH, REACH);
-        archive.each("ray_to", ray_to, [&](Point& to) {
-            archive("x", to.x, -2 * REACH, 2 * REACH);
-            archive("y", to.y, -2 * REACH, 2 * REACH);
-        });
+        archive.each("ray_to", ray_to, [&](Point& to) { exchange_xy(archive, to, 2 * REACH); });
         exchange_world(archive, *world, REACH);
     }
     void validate() const {}
@@ -114,17 +111,7 @@ public:
     std::vector<b2Vec2> outline(int k) const {
         const int n = static_cast<int>(terrain.size());
         const b2Body* body = k < n ? terrain[n - 1 - k] : k < n + 4 ? legs[k - n] : hull;
-        const b2Shape* shape = body->GetFixtureList()->GetShape();
-        std::vector<b2Vec2> points;
-        if (shape->GetType() == b2Shape::e_edge) {
-            const auto edge = static_cast<const b2EdgeShape*>(shape);
-            points = {edge->m_vertex1, edge->m_vertex2};
-        } else {
-            const auto polygon = static_cast<const b2PolygonShape*>(shape);
-            points.assign(polygon->m_vertices, polygon->m_vertices + polygon->m_count);
-        }
-        for (b2Vec2& point : points) point = 30.0f * b2Mul(body->GetTransform(), point);
-        return points;
+        return outline_of(*body, *body->GetFixtureList()->GetShape(), 30);
     }
     double scroll() const { return hull->GetPosition().x - 600 / SCALE / 5; }
 
@@ -146,18 +133,6 @@ private:
         }
         Point end{};
     };
-
-    void BeginContact(b2Contact* c) override {
-        const b2Body *a = c->GetFixtureA()->GetBody(), *b = c->GetFixtureB()->GetBody();
-        if (hull == a || hull == b) game_over = true;
-        touch(a, b, true);
-    }
-    void EndContact(b2Contact* c) override { touch(c->GetFixtureA()->GetBody(), c->GetFixtureB()->GetBody(), false); }
-    void touch(const b2Body* a, const b2Body* b, bool begins) {
-        for (int k = 0; k < 2; ++k) {
-            if (legs[2 * k + 1] == a || legs[2 * k + 1] == b) contact[k] = begins;
-        }
-    }
 
     // bodies go in the order of Gymnasium's list: the terrain made last first
     void clear() {
@@ -268,7 +243,7 @@ private:
             legs[2 * k] = add_leg(LEG_W / 2, x, y - LEG_H / 2 - LEG_DOWN, i * 0.05);
             joints[2 * k] =
                 add_hinge(*world, hull, legs[2 * k], {vec(0, LEG_DOWN), vec(0, LEG_H / 2), 80, double(i), -0.8, 1.1});
-            legs[2 * k + 1] = add_leg(0.8 * LEG_W / 2, x, y - LEG_H * 3 / 2 - LEG_DOWN, i * 0.05);
+            legs[2 * k + 1] = feet[k] = add_leg(0.8 * LEG_W / 2, x, y - LEG_H * 3 / 2 - LEG_DOWN, i * 0.05);
             joints[2 * k + 1] = add_hinge(*world, legs[2 * k], legs[2 * k + 1],
                                           {vec(0, -LEG_H / 2), vec(0, LEG_H / 2), 80, 1, -1.6, -0.1});
         }
@@ -313,10 +288,10 @@ private:
 
     const bool hardcore, fresh_world;
     std::unique_ptr<b2World> world;
-    std::vector<b2Body*> terrain;  // this and the next three: the world's
-    b2Body *hull = nullptr, *legs[4] = {};
+    std::vector<b2Body*> terrain;  // this and the next two: the world's
+    b2Body* legs[4] = {};
     b2RevoluteJoint* joints[4] = {};
-    bool contact[2] = {}, game_over = false, has_shaping = false;
+    bool has_shaping = false;
     double shaping = 0;
 };
 

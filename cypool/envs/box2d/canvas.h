@@ -14,6 +14,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "cypool/envs/box2d/engine.h"
+
 namespace cypool::box2d {
 
 constexpr uint32_t rgb(double r, double g, double b) noexcept {
@@ -177,9 +179,6 @@ public:
         if (x >= 0 && x < WIDTH && y >= 0 && y < HEIGHT) pixel(x, y) = 0x10101u * level;
     }
 
-    // Whether all canvases use AVX2 where the CPU has it; not to be called while one shrinks.
-    static void use_simd(bool on) noexcept { avx2 = on && has_avx2(); }
-
     // transform.smoothscale to 96 x 96: columns first, then rows; out: red, green and blue of each
     void shrink(uint8_t* out) const noexcept {
 #ifdef __x86_64__
@@ -191,14 +190,6 @@ public:
 private:
     static constexpr Plan<WIDTH> COLUMNS{};
     static constexpr Plan<HEIGHT> ROWS{};
-    static bool has_avx2() noexcept {
-#ifdef __x86_64__
-        return __builtin_cpu_supports("avx2");
-#else
-        return false;
-#endif
-    }
-    static inline bool avx2 = has_avx2();
     static constexpr uint32_t MIXED = 0xffffffff;
     static constexpr Range NOTHING{WIDTH, -1};
 
@@ -399,9 +390,7 @@ private:
         const auto [first, last] = clipped(a, b);
         if (first > last) return;
         const int r = memory_row(y);
-        for (int j = ROWS.cells[r].first; j <= ROWS.cells[r].last; ++j) {
-            for (int k = COLUMNS.cells[first].first; k <= COLUMNS.cells[last].last; ++k) split(j, k);
-        }
+        split(ROWS.cells[r], {COLUMNS.cells[first].first, COLUMNS.cells[last].last});
         set(first, last, r, color);
     }
 
@@ -459,6 +448,8 @@ private:
         }
         if (y1 >= first_row) pixel(x1, y1) = color;
         const bool steep = dy > dx;
+        // to the next pixel along the line, and to the one beside it
+        const int along_x = steep ? 0 : direction, along_y = steep, beside_x = direction - along_x, beside_y = !steep;
         const uint32_t step = static_cast<uint32_t>(steep ? (dx << 16) / dy : (dy << 16) / dx) << 16;
         Pen near{*this, color}, far{*this, color};
         uint32_t sum = 0;
@@ -466,21 +457,14 @@ private:
             const uint32_t before = sum;
             sum += step;
             if (sum <= before) {
-                if (steep)
-                    x += direction;
-                else
-                    ++y;
+                x += beside_x;
+                y += beside_y;
             }
-            if (steep)
-                ++y;
-            else
-                x += direction;
+            x += along_x;
+            y += along_y;
             const uint32_t weight = sum >> 24;
             near.mix(x, y, (255 * (255 - weight)) >> 8);
-            if (steep)
-                far.mix(x + direction, y, (255 * weight) >> 8);
-            else
-                far.mix(x, y + 1, (255 * weight) >> 8);
+            far.mix(x + beside_x, y + beside_y, (255 * weight) >> 8);
         }
     }
 

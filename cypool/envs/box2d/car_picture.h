@@ -147,32 +147,27 @@ private:
         for (int part = 0; part < 4; ++part) draw_shape(-1, part, rgb(204, 0, 0));
     }
 
-    static constexpr double COLUMN = W / 40.0, LINE = H / 40.0;
-    void draw_vertical(double value, double place, double length, uint32_t color) {
+    // the bar of a number, unless that is 0
+    void draw_bar(double value, double left, double right, double top, double bottom, uint32_t color) {
         if (!(std::fabs(value) > 1e-4)) return;
-        const double top = H - (LINE + LINE * length);
-        const double points[4][2] = {{place * COLUMN, top},
-                                     {(place + 1) * COLUMN, top},
-                                     {(place + 1) * COLUMN, H - LINE},
-                                     {place * COLUMN, H - LINE}};
-        canvas.draw_polygon(points, 4, color);
-    }
-    void draw_horizontal(double value, double place, double length, uint32_t color) {
-        if (!(std::fabs(value) > 1e-4)) return;
-        const double end = (place + length) * COLUMN;
-        const double points[4][2] = {
-            {place * COLUMN, H - 4 * LINE}, {end, H - 4 * LINE}, {end, H - 2 * LINE}, {place * COLUMN, H - 2 * LINE}};
+        const double points[4][2] = {{left, top}, {right, top}, {right, bottom}, {left, bottom}};
         canvas.draw_polygon(points, 4, color);
     }
     void draw_indicators() {
+        constexpr double COLUMN = W / 40.0, LINE = H / 40.0;
+        const auto upright = [&](double value, double place, double scale, uint32_t color) {
+            draw_bar(value, place * COLUMN, (place + 1) * COLUMN, H - (LINE + LINE * (scale * value)), H - LINE, color);
+        };
+        const auto lying = [&](double value, double place, double scale, uint32_t color) {
+            draw_bar(value, place * COLUMN, (place + scale * value) * COLUMN, H - 4 * LINE, H - 2 * LINE, color);
+        };
         canvas.fill(Canvas::HEIGHT - INDICATORS, Canvas::HEIGHT, 0);
-        draw_vertical(pose.speed, 5, 0.02 * pose.speed, rgb(255, 255, 255));
+        upright(pose.speed, 5, 0.02, rgb(255, 255, 255));
         for (int k = 0; k < 4; ++k) {
-            const double omega = car.wheels[k].omega;
-            draw_vertical(omega, 7 + k, 0.01 * omega, k < 2 ? rgb(0, 0, 255) : rgb(51, 0, 255));
+            upright(car.wheels[k].omega, 7 + k, 0.01, k < 2 ? rgb(0, 0, 255) : rgb(51, 0, 255));
         }
-        draw_horizontal(pose.steer, 20, -10.0 * pose.steer, rgb(0, 255, 0));
-        draw_horizontal(pose.spin, 30, -0.8 * pose.spin, rgb(255, 0, 0));
+        lying(pose.steer, 20, -10.0, rgb(0, 255, 0));
+        lying(pose.spin, 30, -0.8, rgb(255, 0, 0));
     }
 
     void draw_text() {

@@ -108,8 +108,7 @@ public:
         archive.all("grass", grass.rgb, 0, 255);
         archive.list("track", track, 4, 2500, [&](Node& node) {
             archive("beta", node.beta, -REACH, REACH);
-            archive("x", node.x, -REACH, REACH);
-            archive("y", node.y, -REACH, REACH);
+            exchange_xy(archive, node, REACH);
         });
         if constexpr (Archive::LOADS) {
             world.reset(new b2World(vec(0, 0)));
@@ -143,10 +142,7 @@ public:
         archive("first_skid", first_skid, 0, MAX_SKID);
         archive.list("skids", skids, 0, MAX_SKIDS, [&](Skid& skid) {
             archive("grass", skid.grass);
-            archive.list("points", skid.points, 2, MAX_POINTS, [&](Point& point) {
-                archive("x", point.x, -REACH, REACH);
-                archive("y", point.y, -REACH, REACH);
-            });
+            archive.list("points", skid.points, 2, MAX_POINTS, [&](Point& at) { exchange_xy(archive, at, REACH); });
         });
         exchange_world(archive, *world, REACH);
     }
@@ -179,19 +175,16 @@ public:
     // a part of the hull
     std::vector<b2Vec2> outline(int wheel, int part) const {
         const b2Body* body = wheel < 0 ? hull : wheels[wheel].body;
-        std::vector<b2Vec2> points;
-        if (wheel >= 0 && part == 1) {
-            const double begin = wheels[wheel].phase, end = begin + 1.2, s1 = std::sin(begin), s2 = std::sin(end);
-            if (s1 > 0 && s2 > 0) return points;
-            const double y1 = WHEEL_R * (s1 > 0 ? sign(std::cos(begin)) : std::cos(begin)) * SIZE;
-            const double y2 = WHEEL_R * (s2 > 0 ? sign(std::cos(end)) : std::cos(end)) * SIZE, x = WHEEL_W * SIZE;
-            points = {vec(-x, y1), vec(x, y1), vec(x, y2), vec(-x, y2)};
-        } else {
+        if (wheel < 0 || part == 0) {
             const b2Fixture* fixture = body->GetFixtureList();
-            for (; wheel < 0 && part > 0; --part) fixture = fixture->GetNext();
-            const auto& polygon = static_cast<const b2PolygonShape&>(*fixture->GetShape());
-            points.assign(polygon.m_vertices, polygon.m_vertices + polygon.m_count);
+            for (; part > 0; --part) fixture = fixture->GetNext();
+            return outline_of(*body, *fixture->GetShape(), 1);
         }
+        const double begin = wheels[wheel].phase, end = begin + 1.2, s1 = std::sin(begin), s2 = std::sin(end);
+        if (s1 > 0 && s2 > 0) return {};
+        const double y1 = WHEEL_R * (s1 > 0 ? sign(std::cos(begin)) : std::cos(begin)) * SIZE;
+        const double y2 = WHEEL_R * (s2 > 0 ? sign(std::cos(end)) : std::cos(end)) * SIZE, x = WHEEL_W * SIZE;
+        std::vector<b2Vec2> points{vec(-x, y1), vec(x, y1), vec(x, y2), vec(-x, y2)};
         for (b2Vec2& point : points) point = b2Mul(body->GetTransform(), point);
         return points;
     }

@@ -2,7 +2,6 @@
 import threading
 
 from cypool.envs.box2d import specs
-from cypool.util.arguments import check_bool
 from cypool.envs.box2d.pictures import CarView, draw_car_racing, draw_numbers
 
 from libc.stdint cimport uint8_t
@@ -57,18 +56,9 @@ cdef extern from "cypool/envs/box2d/car_picture.h" namespace "cypool::box2d" nog
     Texts& texts() noexcept
     void add_text(int width, const string& levels) except +
     void draw_observation(const CarWorld& car, uint8_t* out) except +
-    void set_canvas_simd "cypool::box2d::Canvas::use_simd"(cbool on) noexcept
 
 initialize()
 _lock = threading.Lock()
-
-
-def use_canvas_simd(on):
-    """Sets whether pictures use vector instructions, if the CPU has them. The pixels do not change.
-
-    For tests; call it only while no environment is running.
-    """
-    set_canvas_simd(check_bool("on", on))
 
 
 cdef class CarRacing(ArchivedEnv):

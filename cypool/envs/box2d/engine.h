@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <Box2D/Common/b2Settings.h>
 // as in Box2D itself, compiled with library/Python.h: no Python, as there is no GIL
@@ -125,6 +126,52 @@ inline void advance(std::unique_ptr<b2World>& world) {
         throw;
     }
 }
+
+// The corners of a body's shape, where the body is, times a scale.
+inline std::vector<b2Vec2> outline_of(const b2Body& body, const b2Shape& shape, float scale) {
+    std::vector<b2Vec2> points;
+    if (shape.GetType() == b2Shape::e_edge) {
+        const auto& edge = static_cast<const b2EdgeShape&>(shape);
+        points = {edge.m_vertex1, edge.m_vertex2};
+    } else {
+        const auto& polygon = static_cast<const b2PolygonShape&>(shape);
+        points.assign(polygon.m_vertices, polygon.m_vertices + polygon.m_count);
+    }
+    for (b2Vec2& point : points) point = scale * b2Mul(body.GetTransform(), point);
+    return points;
+}
+
+// A robot with two feet: whether these touch something, and whether its hull has done so.
+class TwoFeet : public b2ContactListener {
+protected:
+    void BeginContact(b2Contact* c) override { touch(c, true); }
+    void EndContact(b2Contact* c) override { touch(c, false); }
+
+    b2Body *hull = nullptr, *feet[2] = {};  // the world's
+    bool contact[2] = {}, game_over = false;
+
+private:
+    void touch(b2Contact* c, bool begins) {
+        for (const b2Body* body : {c->GetFixtureA()->GetBody(), c->GetFixtureB()->GetBody()}) {
+            if (hull == body && begins) game_over = true;
+            for (int k = 0; k < 2; ++k) {
+                if (feet[k] == body) contact[k] = begins;
+            }
+        }
+    }
+};
+
+// Whether worlds and pictures use vector instructions, where the CPU has them: the results are the same. Not to be
+// changed while an environment runs.
+inline bool has_avx2() noexcept {
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx2");
+#else
+    return false;
+#endif
+}
+inline bool avx2 = has_avx2();
+inline void use_simd(bool on) noexcept { avx2 = on && has_avx2(); }
 
 // Box2D fills tables when the first world is made and when the first two bodies meet: to be called while no other
 // thread does.

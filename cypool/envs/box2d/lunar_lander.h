@@ -9,7 +9,7 @@
 
 namespace cypool::box2d {
 
-class LunarLander : b2ContactListener {
+class LunarLander : TwoFeet {
 public:
     // a picture's flame: a body that nothing else depends on, so its way is computed when a picture is drawn
     struct Particle {
@@ -39,7 +39,7 @@ public:
             torque_index = integers(rng, -9999, 9999);
         }
         build();
-        lander->ApplyForceToCenter(vec(push_x, push_y), true);
+        hull->ApplyForceToCenter(vec(push_x, push_y), true);
         has_shaping = false;
         time = 0;
         particles.clear();
@@ -56,7 +56,7 @@ public:
     }
 
     // Whether step_together can step it.
-    bool is_free() const { return world && FreeRobot::is_free(*world, lander); }
+    bool is_free() const { return world && FreeRobot::is_free(*world, hull); }
 
     // Steps, as `step` does, up to lanes::MAX_LANES landers that are free. One whose step fails is not `ready` any
     // more; its next step says why.
@@ -107,8 +107,7 @@ public:
             archive("born", p.born, earliest, time - 1);
             earliest = p.born;
             archive("mass", p.mass, SIDE_MASS, MAIN_MASS);
-            archive("x", p.x, -REACH, REACH);
-            archive("y", p.y, -REACH, REACH);
+            exchange_xy(archive, p, REACH);
             archive("impulse_x", p.impulse_x, -MAX_IMPULSE, MAX_IMPULSE);
             archive("impulse_y", p.impulse_y, -MAX_IMPULSE, MAX_IMPULSE);
             archive("ttl", p.ttl, -10, 1);
@@ -140,13 +139,8 @@ public:
 
     // the outline of the lander (0) or of a leg (1, 2), in pixels
     std::vector<b2Vec2> outline(int k) const {
-        const b2Body* body = k ? legs[k - 1] : lander;
-        const auto& shape = static_cast<const b2PolygonShape&>(*body->GetFixtureList()->GetShape());
-        std::vector<b2Vec2> points;
-        for (int32 i = 0; i < shape.m_count; ++i) {
-            points.push_back(SCALE_F * b2Mul(body->GetTransform(), shape.m_vertices[i]));
-        }
-        return points;
+        const b2Body* body = k ? feet[k - 1] : hull;
+        return outline_of(*body, *body->GetFixtureList()->GetShape(), SCALE_F);
     }
 
     static constexpr int CHUNKS = 11;
@@ -172,7 +166,7 @@ private:
     // The forces of a step: the wind's, and the engines'.
     Engines fire(const Rng* rng, const double* action) {
         if (wind && !(contact[0] || contact[1])) blow();
-        const double angle = lander->GetAngle();
+        const double angle = hull->GetAngle();
         const Point tip{std::sin(angle), std::cos(angle)}, side{-tip.y, tip.x};
         const double d0 = uniform(rng, -1, 1) / SCALE, d1 = uniform(rng, -1, 1) / SCALE;
         const double main = continuous ? clip(action[0], -1, 1) : action[0];
@@ -182,20 +176,20 @@ private:
             engines.main = continuous ? (clip(main, 0, 1) + 1.0) * 0.5 : 1.0;
             const double ox = tip.x * (4 / SCALE + 2 * d0) + side.x * d1;
             const double oy = -tip.y * (4 / SCALE + 2 * d0) - side.y * d1;
-            const b2Vec2 at = lander->GetPosition();
+            const b2Vec2 at = hull->GetPosition();
             push(MAIN_MASS, at.x + ox, at.y + oy, ox * 13.0 * engines.main, oy * 13.0 * engines.main, engines.main);
-            lander->ApplyLinearImpulse(vec(-ox * 13.0 * engines.main, -oy * 13.0 * engines.main),
-                                       vec(at.x + ox, at.y + oy), true);
+            hull->ApplyLinearImpulse(vec(-ox * 13.0 * engines.main, -oy * 13.0 * engines.main),
+                                     vec(at.x + ox, at.y + oy), true);
         }
         if (continuous ? std::fabs(lateral) > 0.5 : main == 1 || main == 3) {
             const double direction = continuous ? sign(lateral) : main - 2;
             engines.side = continuous ? clip(std::fabs(lateral), 0.5, 1.0) : 1.0;
             const double ox = tip.x * d0 + side.x * (3 * d1 + direction * 12 / SCALE);
             const double oy = -tip.y * d0 - side.y * (3 * d1 + direction * 12 / SCALE);
-            const b2Vec2 at = lander->GetPosition();
+            const b2Vec2 at = hull->GetPosition();
             const double x = at.x + ox - tip.x * 17 / SCALE, y = at.y + oy + tip.y * 14 / SCALE;
             push(SIDE_MASS, x, y, ox * 0.6 * engines.side, oy * 0.6 * engines.side, engines.side);
-            lander->ApplyLinearImpulse(vec(-ox * 0.6 * engines.side, -oy * 0.6 * engines.side), vec(x, y), true);
+            hull->ApplyLinearImpulse(vec(-ox * 0.6 * engines.side, -oy * 0.6 * engines.side), vec(x, y), true);
         }
         return engines;
     }
@@ -219,19 +213,7 @@ private:
         b2Joint* last = world->GetJointList();
         b2RevoluteJoint* limbs[2] = {static_cast<b2RevoluteJoint*>(last),
                                      static_cast<b2RevoluteJoint*>(last->GetNext())};
-        return FreeRobot(world.get(), lander, limbs);
-    }
-
-    void BeginContact(b2Contact* c) override {
-        const b2Body *a = c->GetFixtureA()->GetBody(), *b = c->GetFixtureB()->GetBody();
-        if (lander == a || lander == b) game_over = true;
-        touch(a, b, true);
-    }
-    void EndContact(b2Contact* c) override { touch(c->GetFixtureA()->GetBody(), c->GetFixtureB()->GetBody(), false); }
-    void touch(const b2Body* a, const b2Body* b, bool begins) {
-        for (int k = 0; k < 2; ++k) {
-            if (legs[k] == a || legs[k] == b) contact[k] = begins;
-        }
+        return FreeRobot(world.get(), hull, limbs);
     }
 
     // a new world, as at each reset
@@ -241,22 +223,22 @@ private:
         game_over = contact[0] = contact[1] = false;
         add_moon(*world);
         const double x = W / 2, y = H;
-        lander = add_body(*world, b2_dynamicBody, x, y);
-        const Point hull[6] = {{-14 / SCALE, 17 / SCALE}, {-17 / SCALE, 0 / SCALE}, {-17 / SCALE, -10 / SCALE},
-                               {17 / SCALE, -10 / SCALE}, {17 / SCALE, 0 / SCALE},  {14 / SCALE, 17 / SCALE}};
+        hull = add_body(*world, b2_dynamicBody, x, y);
+        const Point corners[6] = {{-14 / SCALE, 17 / SCALE}, {-17 / SCALE, 0 / SCALE}, {-17 / SCALE, -10 / SCALE},
+                                  {17 / SCALE, -10 / SCALE}, {17 / SCALE, 0 / SCALE},  {14 / SCALE, 17 / SCALE}};
         b2PolygonShape shape;
-        set_polygon(shape, hull, 6);
+        set_polygon(shape, corners, 6);
         b2FixtureDef def = part(&shape, 5, 0x10);
         def.friction = 0.1f;
-        lander->CreateFixture(&def);
+        hull->CreateFixture(&def);
         for (int k = 0; k < 2; ++k) {
             const int i = k ? 1 : -1;
-            legs[k] = add_body(*world, b2_dynamicBody, x - i * 20 / SCALE, y, i * 0.05);
+            feet[k] = add_body(*world, b2_dynamicBody, x - i * 20 / SCALE, y, i * 0.05);
             b2PolygonShape box;
             box.SetAsBox(static_cast<float>(2 / SCALE), static_cast<float>(8 / SCALE));
             b2FixtureDef leg = part(&box, 1, 0x20);
-            legs[k]->CreateFixture(&leg);
-            add_hinge(*world, lander, legs[k],
+            feet[k]->CreateFixture(&leg);
+            add_hinge(*world, hull, feet[k],
                       {vec(0, 0), vec(i * 20 / SCALE, 18 / SCALE), 40, 0.3 * i, i < 0 ? 0.9 - 0.5 : -0.9,
                        i < 0 ? 0.9 : -0.9 + 0.5});
         }
@@ -278,20 +260,20 @@ private:
 
     void blow() {
         const auto gust = [](double i) { return std::tanh(std::sin(0.02 * i) + std::sin(PI * 0.01 * i)); };
-        lander->ApplyForceToCenter(vec(gust(static_cast<double>(wind_index++)) * wind_power, 0), true);
+        hull->ApplyForceToCenter(vec(gust(static_cast<double>(wind_index++)) * wind_power, 0), true);
         const double torque = gust(static_cast<double>(torque_index++)) * turbulence_power;
-        lander->ApplyTorque(static_cast<float>(torque), true);
+        hull->ApplyTorque(static_cast<float>(torque), true);
     }
 
     void compute_observation(double main_power, double side_power) {
-        const b2Vec2 position = lander->GetPosition(), velocity = lander->GetLinearVelocity();
+        const b2Vec2 position = hull->GetPosition(), velocity = hull->GetLinearVelocity();
         const double state[8] = {
             (position.x - W / 2) / (W / 2),
             (position.y - (HELIPAD_Y + 18 / SCALE)) / (H / 2),
             velocity.x * (W / 2) / FPS,
             velocity.y * (H / 2) / FPS,
-            lander->GetAngle(),
-            20.0 * lander->GetAngularVelocity() / FPS,
+            hull->GetAngle(),
+            20.0 * hull->GetAngularVelocity() / FPS,
             contact[0] ? 1.0 : 0.0,
             contact[1] ? 1.0 : 0.0,
         };
@@ -309,7 +291,7 @@ private:
             terminated = true;
             reward = -100;
         }
-        if (!lander->IsAwake()) {
+        if (!hull->IsAwake()) {
             terminated = true;
             reward = 100;
         }
@@ -339,9 +321,8 @@ private:
     const double gravity, wind_power, turbulence_power;
     std::unique_ptr<b2World> world;
     std::string failure = "a step without a world";
-    b2Body *lander = nullptr, *legs[2] = {};  // the world's
     int64_t wind_index = 0, torque_index = 0, time = 0;
-    bool contact[2] = {}, game_over = false, has_shaping = false;
+    bool has_shaping = false;
     double shaping = 0;
 };
 

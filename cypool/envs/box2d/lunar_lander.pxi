@@ -37,9 +37,10 @@ cdef extern from "cypool/envs/box2d/lunar_lander.h" namespace "cypool::box2d" no
         double reward
         cbool terminated
 
+    void set_simd "cypool::box2d::use_simd"(cbool on) noexcept
+
 cdef extern from "cypool/envs/box2d/lunar_lander.h" namespace "cypool::box2d::lanes" nogil:
     enum: MAX_LANES                       # worlds that are stepped together
-    void set_simd "cypool::box2d::lanes::use_simd"(cbool on) noexcept
 
 initialize()
 
@@ -50,8 +51,7 @@ cdef enum:
 
 
 def use_simd(on):
-    """Sets whether worlds are stepped together with wide vector instructions, if the CPU has them. The results do not
-    change.
+    """Sets whether worlds and pictures use wide vector instructions, if the CPU has them. The results do not change.
 
     For tests; call it only while no environment is running.
     """

@@ -284,27 +284,16 @@ CYPOOL_INLINE void solve_any(FreeRobot* robots, int count) {
     }
     for (int k = 0; k < count; ++k) lanes[k / N].get(k % N, robots[k]);
 }
-inline void solve_plain(FreeRobot* robots, int count) { solve_any(robots, count); }
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) inline void solve_avx2(FreeRobot* robots, int count) { solve_any(robots, count); }
 #endif
-
-inline bool has_avx2() noexcept {
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2");
-#else
-    return false;
-#endif
-}
-inline bool avx2 = has_avx2();
-inline void use_simd(bool on) noexcept { avx2 = on && has_avx2(); }
 
 // The velocity iterations of up to MAX_LANES robots.
 inline void solve_velocities(FreeRobot* robots, int count) {
 #if defined(__x86_64__)
     if (avx2) return solve_avx2(robots, count);
 #endif
-    solve_plain(robots, count);
+    solve_any(robots, count);
 }
 
 }  // namespace lanes

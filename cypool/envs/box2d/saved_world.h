@@ -17,11 +17,12 @@ namespace cypool::box2d {
 
 constexpr double LARGE = 1e9;  // the largest number that Box2D can compute with
 
+template <class Archive, class XY> void exchange_xy(Archive& archive, XY& point, double limit) {
+    archive("x", point.x, -limit, limit);
+    archive("y", point.y, -limit, limit);
+}
 template <class Archive, class XY> void exchange_xy(Archive& archive, const char* name, XY& point, double limit) {
-    archive.in(name, [&] {
-        archive("x", point.x, -limit, limit);
-        archive("y", point.y, -limit, limit);
-    });
+    archive.in(name, [&] { exchange_xy(archive, point, limit); });
 }
 
 // All fixtures of a world, in an order that depends only on that in which they were made.

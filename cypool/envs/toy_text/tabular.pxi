@@ -19,12 +19,7 @@ cdef struct Outcome:
 
 
 cdef class Table:
-    """The possible outcomes of each state and action.
-
-    Args:
-        transitions: `transitions[state][action]` is a list of (probability, next state, reward, terminated), whose
-            length is 1 or the same throughout the table.
-        start: For each state, the probability that an episode begins in it.
+    """The possible outcomes of each state and action, of which there are one or always the same number: see tables.py.
 
     Thread safety: any number of threads, because it never changes.
     """

@@ -45,6 +45,8 @@ LIBRARY = SourceLibrary(
     own_include_dirs=("cypool/envs/vizdoom/cpp",),
     # a step spends its time in the engine
     flags=("-std=c++17", "-Og", "-g0", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-ffp-contract=off", "-w"),
+    # a match reads and writes private members of its classes
+    flags_for_users=("-fno-access-control",),
     generate=_headers,
     # the header of the engine that the library includes
     further_files=("src/vizdoom/src/viz_doom_classes.h",),

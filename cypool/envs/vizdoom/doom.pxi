@@ -24,16 +24,6 @@ ctypedef vector[PyObject*] EnvList
 cdef enum:
     ATTEMPTS = 3                 # to start an engine, before it is an error
 
-# the kinds of visible data
-cdef enum Source:
-    SCREEN
-    DEPTH
-    LABELS
-    AUTOMAP
-    AUDIO
-    NOTIFICATIONS
-    VARIABLES_
-
 
 def _end_engines():
     with nogil:
@@ -208,7 +198,7 @@ cdef class Doom(Env):
 
     def picture(self, size_t player):
         """Returns the screen of a player, uint8 (height, width, 3)."""
-        cdef const uint8_t* screen = self.buffer(player, SCREEN)
+        cdef const uint8_t* screen = self.match.player(player).buffer(library.SCREEN)
         size = self.config.height * self.config.width * self.config.channels
         return self.config.picture(np.frombuffer(screen[:size], np.uint8))
 
@@ -228,15 +218,3 @@ cdef class Doom(Env):
         if self.reports_pid:
             for k in range(self.num_players):
                 (<int32_t*>out.info[first + 1])[k] = self.match.player(k).pid() if running else 0
-
-    # the memory that the engine writes to; NULL if the config does not have it
-    cdef const uint8_t* buffer(self, size_t player, Source source) noexcept nogil:
-        if source == SCREEN:
-            return self.match.player(player).screen()
-        if source == DEPTH:
-            return self.match.player(player).depth()
-        if source == LABELS:
-            return self.match.player(player).labels()
-        if source == AUTOMAP:
-            return self.match.player(player).automap()
-        return <const uint8_t*>self.match.player(player).audio()

@@ -138,8 +138,8 @@ cdef class EnvPoolDoom(Doom):
             self.restarted = self.restarted or failed
             self.reseed = False
             self.episode += 1
+        self.player_rewards.assign(self.num_players, 0)
         for k in range(self.num_players):
-            self.player_rewards[k] = 0
             self.read_player(k, True)
         return 0
 
@@ -154,11 +154,10 @@ cdef class EnvPoolDoom(Doom):
             given += self.num_buttons
 
     cdef int step(self, const void* action) except -1 nogil:
-        cdef size_t player, k
+        cdef size_t player
         cdef double reward = 0
         self.press(action)
-        for k in range(self.num_players):
-            self.player_rewards[k] = 0
+        self.player_rewards.assign(self.num_players, 0)
         if not self.play():
             return 0
         self.game_step = self.elapsed_step
@@ -235,7 +234,7 @@ cdef class EnvPoolDoom(Doom):
 
     cdef void push(self, size_t player, bint first) noexcept nogil:
         """Shrinks a player's screen into the newest frame, or into all frames at the start of an episode."""
-        cdef const uint8_t* screen = self.buffer(player, SCREEN)
+        cdef const uint8_t* screen = self.match.player(player).buffer(library.SCREEN)
         cdef uint8_t* target = self.frames.newest_frame(player)
         cdef const uint8_t* plane
         cdef size_t k

@@ -5,7 +5,7 @@ import numpy as np
 
 from cypool.envs.vizdoom import specs
 from cypool.envs.vizdoom.config import wrapper_lines
-from cypool.envs.vizdoom.names import VARIABLES
+from cypool.envs.vizdoom.names import PARTS
 from cypool.options import describes
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
@@ -32,9 +32,8 @@ cdef class GymnasiumDoom(Doom):
     """
     describe = staticmethod(describe_gymnasium)
 
-    cdef vector[Source] sources
+    cdef vector[library.Source] sources
     cdef vector[size_t] sizes            # of a player's part, in bytes
-    cdef vector[int] variables
     cdef size_t num_delta
     cdef size_t num_binary
     cdef vector[uint8_t] button_map      # buttons of each choice; empty: buttons are free
@@ -45,30 +44,24 @@ cdef class GymnasiumDoom(Doom):
         path = options["scenario_config_file"]
         super().__init__(spec, env_id, path, wrapper_lines(path, options, read_config),
                          specs.player_arguments(options), False)
-        kinds = {"screen": SCREEN, "depth": DEPTH, "labels": LABELS, "automap": AUTOMAP, "audio": AUDIO,
-                 "notifications": NOTIFICATIONS, "gamevariables": VARIABLES_}
         for name, part in spec.observations:
-            self.sources.push_back(kinds[name])
+            self.sources.push_back(<library.Source><int>PARTS.index(name))
             self.sizes.push_back(part.dtype.itemsize * int(np.prod(part.shape)) // self.num_players)
-        self.variables = list(map(VARIABLES.index, self.config.variables))
         self.num_delta = self.config.num_deltas
         self.num_binary = self.num_buttons - self.num_delta
         self.button_map = list(chain.from_iterable(specs.choices_of(self.num_binary, options["max_buttons_pressed"])))
         self.timeout_truncates = options["treat_episode_timeout_as_truncation"]
 
     cdef int reset(self) except -1 nogil:
-        cdef size_t k
         self.begin(True, <uint32_t>integers(self.rng, 0, 1LL << 32), string())
-        for k in range(self.num_players):
-            self.player_rewards[k] = 0
+        self.player_rewards.assign(self.num_players, 0)
         return 0
 
     cdef int step(self, const void* action) except -1 nogil:
         cdef double reward = 0
         cdef size_t k
         self.press(action)
-        for k in range(self.num_players):
-            self.player_rewards[k] = 0
+        self.player_rewards.assign(self.num_players, 0)
         if not self.play():
             return 0
         for k in range(self.num_players):
@@ -113,25 +106,8 @@ cdef class GymnasiumDoom(Doom):
             for k in range(self.num_players):
                 target = <uint8_t*>out.obs[part] + k * self.sizes[part]
                 if seen:
-                    self.copy(k, self.sources[part], target, self.sizes[part])
+                    self.match.player(k).write(self.sources[part], target, self.sizes[part])
                 else:
                     memset(target, 0, self.sizes[part])
         self.write_infos(out, 0)
         return 0
-
-    cdef void copy(self, size_t player, Source source, uint8_t* target, size_t size) noexcept nogil:
-        """Writes one part of a player's observation, straight from the memory that the engine wrote it to."""
-        cdef const uint8_t* seen = NULL
-        cdef size_t k
-        if source == VARIABLES_:
-            for k in range(self.variables.size()):
-                (<float*>target)[k] = <float>self.match.player(player).variable(self.variables[k])
-            return
-        if source == NOTIFICATIONS:
-            self.match.player(player).notifications(target, size)
-            return
-        seen = self.buffer(player, source)
-        if seen != NULL:
-            memcpy(target, seen, size)
-        else:
-            memset(target, 0, size)

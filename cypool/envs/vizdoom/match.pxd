@@ -1,5 +1,5 @@
 """ViZDoom games: the interface of `cpp/match.h`."""
-from libc.stdint cimport int16_t, uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t
 from libcpp cimport bool as cpp_bool
 from libcpp.string cimport string
 from libcpp.vector cimport vector
@@ -34,7 +34,6 @@ cdef extern from "match.h" namespace "cypool::doom" nogil:
         int height
         int channels
         int format
-        int mode
         cpp_bool depth
         cpp_bool labels
         cpp_bool automap
@@ -48,6 +47,9 @@ cdef extern from "match.h" namespace "cypool::doom" nogil:
     # kills all engines of this process, waits for their end, and lets no other one start
     void end_engines() noexcept
 
+    enum Source:
+        SCREEN "cypool::doom::kScreen"
+
     # the visible state between steps; of a match that runs
     cdef cppclass Player:
         cpp_bool over() noexcept
@@ -55,12 +57,8 @@ cdef extern from "match.h" namespace "cypool::doom" nogil:
         cpp_bool dead() noexcept
         double variable(int which) noexcept
         double last_reward() noexcept
-        const uint8_t* screen() noexcept
-        const uint8_t* depth() noexcept
-        const uint8_t* labels() noexcept
-        const uint8_t* automap() noexcept
-        const int16_t* audio() noexcept
-        void notifications(uint8_t* out, size_t size) noexcept
+        const uint8_t* buffer(Source source) noexcept
+        void write(Source source, uint8_t* out, size_t size) noexcept
         int pid() noexcept
 
     cdef cppclass Match:
@@ -75,4 +73,3 @@ cdef extern from "match.h" namespace "cypool::doom" nogil:
         const Facts& facts() noexcept
         size_t num_players() noexcept
         const string& failure() noexcept
-        void stop() noexcept

@@ -22,3 +22,6 @@ VARIABLES = tuple((
 ).split())
 
 FORMATS = ("CRCGCB", "RGB24", "RGBA32", "ARGB32", "CBCGCR", "BGR24", "BGRA32", "ABGR32", "GRAY8", "DOOM_256_COLORS8")
+
+# the parts of an observation, under the numbers in match.h
+PARTS = ("screen", "depth", "labels", "automap", "audio", "notifications", "gamevariables")

@@ -52,24 +52,6 @@ using ale::stella::System;
 using ale::stella::TIA;
 using Page = System::PageAccess;
 
-// an explicit instantiation may name private members: so members of ALE's classes are reached with unchanged headers
-template <class Name, auto pointer> struct Expose {
-    friend auto& expose(Name, typename Name::Owner& owner) { return owner.*pointer; }
-};
-#define EXPOSE(Name, Class, member)              \
-    struct Name {                                \
-        using Owner = Class;                     \
-        friend auto& expose(Name, Owner& owner); \
-    };                                           \
-    template struct Expose<Name, &Class::member>;
-EXPOSE(Cycles, System, myCycles)
-EXPOSE(Bus, System, myDataBusState)
-EXPOSE(Timer, M6532, myTimer)
-EXPOSE(TimerShift, M6532, myIntervalShift)
-EXPOSE(TimerStart, M6532, myCyclesWhenTimerSet)
-EXPOSE(BanksByAddress, CartridgeFE, myImage)
-#undef EXPOSE
-
 static_assert(std::endian::native == std::endian::little, "as in the program, the low byte comes first");
 
 // the devices of the processor
@@ -163,8 +145,8 @@ struct Board {
         if ((address & 0x1284) != 0x0284) return 0;
         const bool load = opcode == 0xad || opcode == 0xae || opcode == 0xac;  // to A, X or Y
         // the timer holds set - 1 - delta / interval, and continues below 0 in another way
-        const unsigned set = expose(Timer(), timer), shift = expose(TimerShift(), timer);
-        const uint32_t delta = now + 4 - 1 - static_cast<uint32_t>(expose(TimerStart(), timer));
+        const unsigned set = timer.myTimer, shift = timer.myIntervalShift;
+        const uint32_t delta = now + 4 - 1 - static_cast<uint32_t>(timer.myCyclesWhenTimerSet);
         unsigned until;  // the number of intervals for which the branch is taken
         if (load && !(address & 1)) {
             switch (loop[3]) {
@@ -845,19 +827,19 @@ bool M6502Low::execute(uint32_t number) {
     Board board{
         .pages = pages,
         .ram = pages[0x80 / Board::kPageSize].directPokeBase - 0x80,
-        .cycles = expose(Cycles(), system),
-        .bus = expose(Bus(), system),
+        .cycles = system.myCycles,
+        .bus = system.myDataBusState,
         .last_was_read = myLastAccessWasRead,
         .status = myExecutionStatus,
         .video = pages[0].device == &system.tia() && pages[0x100 / Board::kPageSize].device == &system.tia()
                      ? &system.tia()
                      : nullptr,
         .timer = static_cast<M6532&>(*pages[0x280 / Board::kPageSize].device),
-        .program = fe ? expose(BanksByAddress(), *fe) : nullptr,
+        .program = fe ? fe->myImage : nullptr,
         .plain_last_page = has_plain_last_page(pages[Board::kNumPages - 1].device),
         .page_changes = myTotalInstructionCount,
         .pages_seen = 0,
-        .began = expose(Cycles(), system),
+        .began = system.myCycles,
         .limit = uint64_t{number} << Board::kCycleBits,
         .window_limit = uint64_t{number - std::min(number, Board::kLongestWindow)} << Board::kCycleBits,
     };

@@ -8,15 +8,6 @@
 
 namespace {
 
-// an explicit instantiation may name protected members
-struct PageChanges {
-    friend int& expose(PageChanges, ale::stella::M6502& processor);
-};
-template <int ale::stella::M6502::* pointer> struct Expose {
-    friend int& expose(PageChanges, ale::stella::M6502& processor) { return processor.*pointer; }
-};
-template struct Expose<&ale::stella::M6502::myTotalInstructionCount>;
-
 // Shows 4 kB in all pages of a cartridge but the last, which has the addresses that switch banks.
 void show_bank(ale::stella::System& system, ale::stella::Device& cartridge, uint8_t* bytes) {
     using Page = ale::stella::System::PageAccess;
@@ -42,7 +33,7 @@ void show_bank(ale::stella::System& system, ale::stella::Device& cartridge, uint
 namespace ale::stella {
 
 void System::setPageAccess(uint16_t page, const PageAccess& access) {
-    if (myM6502) ++expose(PageChanges(), *myM6502);
+    if (myM6502) ++myM6502->myTotalInstructionCount;
     // one after another: the caller has just written each, and a CPU waits for a wider read of several writes
     PageAccess& target = myPageAccessTable[page];
     target.directPeekBase = access.directPeekBase;

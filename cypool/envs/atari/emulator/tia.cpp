@@ -276,6 +276,17 @@ __attribute__((TARGET_AVX512, always_inline)) inline void store_cells(std::uint6
 }
 #endif
 
+struct StateWriter {
+    Serializer& out;
+    template <class T> void number(T& value) { out.putInt(static_cast<int>(value)); }
+    void flag(bool& value) { out.putBool(value); }
+};
+struct StateReader {
+    Deserializer& in;
+    template <class T> void number(T& value) { value = static_cast<T>(in.getInt()); }
+    void flag(bool& value) { value = in.getBool(); }
+};
+
 [[noreturn]] void refuse() { throw std::invalid_argument("state: not from this game"); }
 
 }  // namespace
@@ -359,34 +370,47 @@ void TIA::install(System& system) {
     }
 }
 
+// Exchanges the state in ALE's format; false if what is read is not that of a chip.
+template <class Stream> bool TIA::exchange(Stream stream) {
+    const auto numbers = [&](auto&... values) { (stream.number(values), ...); };
+    const auto flags = [&](auto&... values) { (stream.flag(values), ...); };
+    int to_end = LINE - line_drawn_;
+    numbers(frame_start_, display_start_, display_end_, drawn_to_, to_end, last_frame_lines_, frame_lines_, vsync_end_);
+    if (to_end < 0 || to_end > LINE) return false;
+    line_drawn_ = LINE - to_end;
+    numbers(look_.enabled, vsync_, vblank_, nusiz_[0], nusiz_[1]);
+    for (int index : {2, 3, 1, 0}) {
+        std::uint32_t four = look_.colours[index] * 0x01010101u;
+        numbers(four);
+        look_.colours[index] = static_cast<std::uint8_t>(four);
+    }
+    numbers(ctrlpf_, look_.control);
+    flags(reflected_[0], reflected_[1]);
+    numbers(look_.playfield, graphics_[0], graphics_[1], old_graphics_[0], old_graphics_[1]);
+    look_.playfield &= 0xFFFFF;
+    flags(missile_[0], missile_[1], ball_, old_ball_);
+    for (int object : {P0, P1, M0, M1, BL}) {
+        numbers(motion_[object]);
+        motion_[object] &= 15;
+    }
+    flags(player_delayed_[0], player_delayed_[1], ball_delayed_, missile_at_player_[0], missile_at_player_[1]);
+    numbers(collisions_);
+    for (int object : {P0, P1, M0, M1, BL}) {
+        numbers(position_[object]);
+        if (position_[object] < 0 || position_[object] >= WIDTH) return false;
+    }
+    numbers(look_.graphics[0], look_.graphics[1], last_move_);
+    flags(blanking_, stars_);
+    numbers(stars_phase_);
+    flags(grounded_);
+    numbers(grounded_until_);
+    return true;
+}
+
 bool TIA::save(Serializer& out) {
     try {
-        const auto colour = [&](int index) { out.putInt(static_cast<int>(look_.colours[index] * 0x01010101u)); };
         out.putString(name());
-        for (int value : {frame_start_, display_start_, display_end_, drawn_to_, LINE - line_drawn_, last_frame_lines_,
-                          frame_lines_, vsync_end_}) {
-            out.putInt(value);
-        }
-        for (int value : {look_.enabled, vsync_, vblank_, nusiz_[0], nusiz_[1]}) out.putInt(value);
-        for (int index : {2, 3, 1, 0}) colour(index);
-        out.putInt(ctrlpf_);
-        out.putInt(look_.control);
-        for (bool value : reflected_) out.putBool(value);
-        out.putInt(static_cast<int>(look_.playfield));
-        for (int value : {graphics_[0], graphics_[1], old_graphics_[0], old_graphics_[1]}) out.putInt(value);
-        for (bool value : {missile_[0], missile_[1], ball_, old_ball_}) out.putBool(value);
-        for (int object : {P0, P1, M0, M1, BL}) out.putInt(motion_[object]);
-        for (bool value : {player_delayed_[0], player_delayed_[1], ball_delayed_}) out.putBool(value);
-        for (bool value : missile_at_player_) out.putBool(value);
-        out.putInt(collisions_);
-        for (int object : {P0, P1, M0, M1, BL}) out.putInt(position_[object]);
-        for (int value : look_.graphics) out.putInt(value);
-        out.putInt(last_move_);
-        out.putBool(blanking_);
-        out.putBool(stars_);
-        out.putInt(static_cast<int>(stars_phase_));
-        out.putBool(grounded_);
-        out.putInt(grounded_until_);
+        exchange(StateWriter{out});
         sound_->save(out);
         return true;
     } catch (...) {
@@ -396,40 +420,7 @@ bool TIA::save(Serializer& out) {
 
 bool TIA::load(Deserializer& in) {
     try {
-        if (in.getString() != name()) return false;
-        int to_end = 0;
-        for (int* value : {&frame_start_, &display_start_, &display_end_, &drawn_to_, &to_end, &last_frame_lines_,
-                           &frame_lines_, &vsync_end_}) {
-            *value = in.getInt();
-        }
-        if (to_end < 0 || to_end > LINE) return false;
-        line_drawn_ = LINE - to_end;
-        for (std::uint8_t* value :
-             {&look_.enabled, &vsync_, &vblank_, &nusiz_[0], &nusiz_[1], &look_.colours[2], &look_.colours[3],
-              &look_.colours[1], &look_.colours[0], &ctrlpf_, &look_.control}) {
-            *value = static_cast<std::uint8_t>(in.getInt());
-        }
-        for (bool& value : reflected_) value = in.getBool();
-        look_.playfield = static_cast<std::uint32_t>(in.getInt()) & 0xFFFFF;
-        for (std::uint8_t* value : {&graphics_[0], &graphics_[1], &old_graphics_[0], &old_graphics_[1]}) {
-            *value = static_cast<std::uint8_t>(in.getInt());
-        }
-        for (bool* value : {&missile_[0], &missile_[1], &ball_, &old_ball_}) *value = in.getBool();
-        for (int object : {P0, P1, M0, M1, BL}) motion_[object] = static_cast<std::int8_t>(in.getInt() & 15);
-        for (bool* value : {&player_delayed_[0], &player_delayed_[1], &ball_delayed_}) *value = in.getBool();
-        for (bool& value : missile_at_player_) value = in.getBool();
-        collisions_ = static_cast<std::uint16_t>(in.getInt());
-        for (int object : {P0, P1, M0, M1, BL}) {
-            position_[object] = static_cast<std::int16_t>(in.getInt());
-            if (position_[object] < 0 || position_[object] >= WIDTH) return false;
-        }
-        for (std::uint8_t& value : look_.graphics) value = static_cast<std::uint8_t>(in.getInt());
-        last_move_ = in.getInt();
-        blanking_ = in.getBool();
-        stars_ = in.getBool();
-        stars_phase_ = static_cast<std::uint32_t>(in.getInt());
-        grounded_ = in.getBool();
-        grounded_until_ = in.getInt();
+        if (in.getString() != name() || !exchange(StateReader{in})) return false;
         sound_->load(in);
     } catch (...) {
         return false;

@@ -8,6 +8,7 @@ results equal the C library's, the C library is called directly.
 from libc.math cimport fabs, sqrt
 
 cimport numpy as cnp
+from cython cimport floating
 
 import numpy as np
 
@@ -66,7 +67,7 @@ cdef int check() except -1:
             if dtype is np.float64:
                 found = [call(&np_sin, x), call(&np_cos, x)]
             else:
-                found = [callf(&np_sinf, <float>x), callf(&np_cosf, <float>x)]
+                found = [call(&np_sinf, <float>x), call(&np_cosf, <float>x)]
             expected = [np.sin(array)[0].item(), np.cos(array)[0].item()]
             if found != expected:
                 raise ImportError(f"numpy {np.__version__}: expected its sine and cosine loops to return {expected} "
@@ -86,14 +87,14 @@ cdef int check_more() except -1:
     cdef double[9] product
     cdef double x
     for x in vector:
-        for name, found in (("exp", exp(-x)), ("log", log(fabs(x))), ("log1p", log1p(fabs(x))),
-                            ("arccos", arccos(x / 30)), ("tanh", tanh(x)), ("arcsinh", arcsinh(x)),
-                            ("arctan2", arctan2(x, 0.7))):
-            arguments = {"exp": (-x,), "log": (abs(x),), "log1p": (abs(x),), "arccos": (x / 30,),
-                         "arctan2": (x, 0.7)}.get(name, (x,))
-            expected = getattr(np, name)(*arguments).item()
+        for ufunc, found, *arguments in (
+                (np.exp, exp(-x), -x), (np.log, log(fabs(x)), fabs(x)), (np.log1p, log1p(fabs(x)), fabs(x)),
+                (np.arccos, arccos(x / 30), x / 30), (np.tanh, tanh(x), x), (np.arcsinh, arcsinh(x), x),
+                (np.arctan2, arctan2(x, 0.7), x, 0.7)):
+            expected = ufunc(*arguments).item()
             if found != expected:
-                raise ImportError(f"numpy {np.__version__}: expected its {name} loop to return {expected}, got {found}")
+                raise ImportError(f"numpy {np.__version__}: expected its {ufunc.__name__} loop to return {expected}, "
+                                  f"got {found}")
     # of three at once
     tan_of(vector, product, 3)
     arctan_of(vector, &product[3], 3)
@@ -120,32 +121,31 @@ cdef int check_more() except -1:
     return 0
 
 
+# of n numbers each
+cdef void call_of(const Function* function, const floating* x, floating* out, cnp.npy_intp n) noexcept nogil:
+    cdef char** args = [<char*>x, <char*>out]
+    cdef cnp.npy_intp* steps = [sizeof(floating), sizeof(floating)]
+    function.loop(args, &n, steps, function.data)
+
+
+cdef void call_two_of(const Function* function, const double* x, const double* y, double* out,
+                      cnp.npy_intp n) noexcept nogil:
+    cdef char** args = [<char*>x, <char*>y, <char*>out]
+    cdef cnp.npy_intp* steps = [sizeof(double), sizeof(double), sizeof(double)]
+    function.loop(args, &n, steps, function.data)
+
+
 # numpy 2.0 takes arrays that touch for overlapping, and computes those without SIMD, with other bits: so arguments and
 # results have a gap between them
-cdef double call(const Function* function, double x) noexcept nogil:
-    cdef double[3] memory = [x, 0, 0]
-    cdef char** args = [<char*>&memory[0], <char*>&memory[2]]
-    cdef cnp.npy_intp one = 1
-    cdef cnp.npy_intp* steps = [sizeof(double), sizeof(double)]
-    function.loop(args, &one, steps, function.data)
-    return memory[2]
-
-
-cdef float callf(const Function* function, float x) noexcept nogil:
-    cdef float[3] memory = [x, 0, 0]
-    cdef char** args = [<char*>&memory[0], <char*>&memory[2]]
-    cdef cnp.npy_intp one = 1
-    cdef cnp.npy_intp* steps = [sizeof(float), sizeof(float)]
-    function.loop(args, &one, steps, function.data)
+cdef floating call(const Function* function, floating x) noexcept nogil:
+    cdef floating[3] memory = [x, 0, 0]
+    call_of(function, <const floating*>&memory[0], &memory[2], 1)
     return memory[2]
 
 
 cdef double call_two(const Function* function, double x, double y) noexcept nogil:
     cdef double[5] memory = [x, 0, y, 0, 0]
-    cdef char** args = [<char*>&memory[0], <char*>&memory[2], <char*>&memory[4]]
-    cdef cnp.npy_intp one = 1
-    cdef cnp.npy_intp* steps = [sizeof(double), sizeof(double), sizeof(double)]
-    function.loop(args, &one, steps, function.data)
+    call_two_of(function, &memory[0], &memory[2], &memory[4], 1)
     return memory[4]
 
 
@@ -202,11 +202,11 @@ cdef double numpy_cos(double x) noexcept nogil:
 
 
 cdef float sinf(float x) noexcept nogil:
-    return callf(&np_sinf, x)
+    return call(&np_sinf, x)
 
 
 cdef float cosf(float x) noexcept nogil:
-    return callf(&np_cosf, x)
+    return call(&np_cosf, x)
 
 
 cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:
@@ -251,19 +251,6 @@ cdef double arccos(double x) noexcept nogil:
 
 cdef double arctan2(double y, double x) noexcept nogil:
     return call_two(&np_arctan2, y, x)
-
-
-cdef void call_of(const Function* function, const double* x, double* out, cnp.npy_intp n) noexcept nogil:
-    cdef char** args = [<char*>x, <char*>out]
-    cdef cnp.npy_intp* steps = [sizeof(double), sizeof(double)]
-    function.loop(args, &n, steps, function.data)
-
-
-cdef void call_two_of(const Function* function, const double* x, const double* y, double* out,
-                      cnp.npy_intp n) noexcept nogil:
-    cdef char** args = [<char*>x, <char*>y, <char*>out]
-    cdef cnp.npy_intp* steps = [sizeof(double), sizeof(double), sizeof(double)]
-    function.loop(args, &n, steps, function.data)
 
 
 cdef void tan_of(const double* x, double* out, Py_ssize_t n) noexcept nogil:

@@ -15,35 +15,32 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 #if defined(__GNUC__) && defined(__x86_64__)
-#define CYPOOL_AREA_AVX2 1
+#define CYPOOL_RESIZE_AVX2 1
 #include <immintrin.h>
 #endif
 
 namespace cypool {
 
+#ifdef CYPOOL_RESIZE_AVX2
+[[gnu::target("avx2")]] inline __m256i load_halves(const std::uint8_t* low, const std::uint8_t* high) noexcept {
+    return _mm256_loadu2_m128i(reinterpret_cast<const __m128i*>(high), reinterpret_cast<const __m128i*>(low));
+}
+#endif
+
 // Built once, const afterwards: any number of threads may share one object. Calls allocate nothing.
 class AreaShrink {
 public:
-    // Throws std::invalid_argument on sizes below 1, on enlarging, and on planes of more than 2^23 pixels.
+    // Sizes are at least 1, none is enlarged, and planes have at most 2^23 pixels, so that 255 * pixels is an int.
     // simd = false keeps to the portable code, which gives the same pixels.
     AreaShrink(int height, int width, int out_height, int out_width, bool simd = true)
         : height_(height),
           width_(width),
           out_height_(out_height),
           out_width_(out_width) {
-        check("height", "out_height", height, out_height);
-        check("width", "out_width", width, out_width);
-        const std::int64_t pixels = std::int64_t{height} * width;
-        if (pixels > kMaxPixels) {
-            throw std::invalid_argument("height * width: expected at most " + std::to_string(kMaxPixels) + ", got "
-                                        + std::to_string(pixels));
-        }
         const double scale_y = scale_of(height, out_height);
         const double scale_x = scale_of(width, out_width);
         if (height == out_height && width == out_width) {
@@ -56,9 +53,15 @@ public:
             path_ = Path::fraction;
             rows_ = Axis(height, out_height, scale_y);
             columns_ = windows(Axis(width, out_width, scale_x));
-#ifdef CYPOOL_AREA_AVX2
-            if (simd && __builtin_cpu_supports("avx2")) plan_lanes();
-            if (simd && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw")) plan_wide();
+#ifdef CYPOOL_RESIZE_AVX2
+            if (simd && __builtin_cpu_supports("avx2")) {
+                // four taps of four columns mostly lie within 16 bytes; else each tap has its own
+                sharing_ = plan(kSharing, lanes_) ? kSharing : 1;
+                if (sharing_ == 1) plan(1, lanes_);
+            }
+            if (simd && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw")) {
+                plan(kMaxWideTaps, wide_);
+            }
 #else
             static_cast<void>(simd);
 #endif
@@ -91,9 +94,6 @@ public:
 private:
     // OpenCV computes in three ways; which one depends on both axes together
     enum class Path { copy, halve, whole, fraction };
-
-    // keeps 255 * pixels in 31 bits
-    static constexpr std::int64_t kMaxPixels = std::int64_t{1} << 23;
 
     // how much one source row or column adds to an output row or column
     struct Tap {
@@ -152,16 +152,6 @@ private:
         return made;
     }
 
-    static void check(const char* name, const char* out_name, int size, int out_size) {
-        if (size < 1) {
-            throw std::invalid_argument(std::string(name) + ": expected at least 1, got " + std::to_string(size));
-        }
-        if (out_size < 1 || out_size > size) {
-            throw std::invalid_argument(std::string(out_name) + ": expected 1 to " + std::to_string(size) + ", got "
-                                        + std::to_string(out_size));
-        }
-    }
-
     // not simply size / out_size: OpenCV inverts the inverse, so that a factor of 49 is not whole, for one
     static double scale_of(int size, int out_size) { return 1.0 / (static_cast<double>(out_size) / size); }
 
@@ -206,7 +196,7 @@ private:
     }
 
     template <int kTaps> void fraction(const std::uint8_t* plane, std::uint8_t* out) const noexcept {
-#ifdef CYPOOL_AREA_AVX2
+#ifdef CYPOOL_RESIZE_AVX2
         if constexpr (kTaps <= kMaxWideTaps) {
             if (!wide_.empty()) return fraction_avx512<kTaps>(plane, out);
         }
@@ -257,80 +247,47 @@ private:
         }
     }
 
-#ifdef CYPOOL_AREA_AVX2
-    static constexpr int kMaxLaneTaps = 6;
+#ifdef CYPOOL_RESIZE_AVX2
+    static constexpr int kMaxWideTaps = 3;
     static constexpr int kSharing = 4;
 
-    // eight output columns: two halves of four, each fed from 16 neighbouring source bytes
-    struct Lanes {
-        int base[kMaxLaneTaps][2];  // where the 16 bytes of a half begin in the source row, for each tap
+    // output columns in groups, each fed from neighbouring source bytes
+    template <int kColumns, int kGroups, int kBytes, int kMaxTaps> struct Lanes {
+        static constexpr int columns = kColumns, group = kColumns / kGroups, bytes = kBytes, max_taps = kMaxTaps;
+        int base[kMaxTaps][kGroups];  // where the bytes of a group begin in the source row, for each tap
         int out_column;
-        std::uint8_t pick[kMaxLaneTaps][32];  // shuffle: tap k of each column, widened to 32 bits
-        float weight[kMaxLaneTaps][8];
+        std::uint8_t pick[kMaxTaps][4 * kColumns];  // shuffle: tap k of each column, in the lowest of its 32 bits
+        float weight[kMaxTaps][kColumns];
     };
 
-    // leaves lanes_ empty where the vector code does not fit: small images, or factors above 5
-    void plan_lanes() {
-        if (width_ < 16 || out_width_ < 8 || columns_.taps > kMaxLaneTaps) return;
-        // four taps of four columns mostly lie within 16 bytes; else each tap has its own
-        if (!plan_lanes(kSharing)) plan_lanes(1);
-    }
-
-    // with this number of taps from the same 16 bytes; false if that does not fit
-    bool plan_lanes(int sharing) {
-        std::vector<Lanes> planned;
-        for (int x = 0; x < out_width_; x += 8) {
-            Lanes lanes{};
-            // the last eight may overlap those before: whole stores only, and none past the end
-            lanes.out_column = std::min(x, out_width_ - 8);
+    // plans with this number of taps from the same bytes; false, and none, where the vector code does not fit: small
+    // images, or large factors
+    template <class L> bool plan(int sharing, std::vector<L>& planned) const {
+        if (width_ < L::bytes || out_width_ < L::columns || columns_.taps > L::max_taps) return false;
+        for (int x = 0; x < out_width_; x += L::columns) {
+            L& lanes = planned.emplace_back();
+            // the last ones may overlap those before: whole stores only, and none past the end
+            lanes.out_column = std::min(x, out_width_ - L::columns);
             std::memset(lanes.pick, 0x80, sizeof lanes.pick);
-            for (int lane = 0; lane < 8; ++lane) {
+            for (int lane = 0; lane < L::columns; ++lane) {
                 const int column = lanes.out_column + lane;
                 for (int k = 0; k < columns_.taps; ++k) {
-                    int& base = lanes.base[k][lane / 4];
-                    // moved left where the 16 bytes would leave the row
-                    if (lane % 4 == 0) base = std::min(columns_.begin[column] + k - k % sharing, width_ - 16);
+                    int& base = lanes.base[k][lane / L::group];
+                    // moved left where the bytes would leave the row
+                    if (lane % L::group == 0) {
+                        base = std::min(columns_.begin[column] + k - k % sharing, width_ - L::bytes);
+                    }
                     const int offset = columns_.begin[column] + k - base;
-                    if (offset > 15) return false;
+                    if (offset >= L::bytes) {
+                        planned.clear();
+                        return false;
+                    }
                     lanes.pick[k][4 * lane] = static_cast<std::uint8_t>(offset);
                     lanes.weight[k][lane] = columns_.weights[column * columns_.taps + k];
                 }
             }
-            planned.push_back(lanes);
         }
-        lanes_ = std::move(planned);
-        sharing_ = sharing;
         return true;
-    }
-
-    // sixteen output columns, all of whose taps lie within 64 neighbouring source bytes
-    static constexpr int kMaxWideTaps = 3;
-    struct WideLanes {
-        int base, out_column;
-        std::uint8_t pick[kMaxWideTaps][64];  // permutation: tap k of each column, in the lowest of its 32 bits
-        float weight[kMaxWideTaps][16];
-    };
-
-    // leaves wide_ empty where the vector code does not fit
-    void plan_wide() {
-        if (width_ < 64 || out_width_ < 16 || columns_.taps > kMaxWideTaps) return;
-        std::vector<WideLanes> planned;
-        for (int x = 0; x < out_width_; x += 16) {
-            WideLanes lanes{};
-            lanes.out_column = std::min(x, out_width_ - 16);
-            lanes.base = std::min(columns_.begin[lanes.out_column], width_ - 64);
-            for (int lane = 0; lane < 16; ++lane) {
-                const int column = lanes.out_column + lane;
-                for (int k = 0; k < columns_.taps; ++k) {
-                    const int offset = columns_.begin[column] + k - lanes.base;
-                    if (offset > 63) return;
-                    lanes.pick[k][4 * lane] = static_cast<std::uint8_t>(offset);
-                    lanes.weight[k][lane] = columns_.weights[column * columns_.taps + k];
-                }
-            }
-            planned.push_back(lanes);
-        }
-        wide_ = std::move(planned);
     }
 
     // as fraction_avx2(), sixteen columns at a time
@@ -343,7 +300,7 @@ private:
         const std::ptrdiff_t out_width = out_width_;
         const int out_height = out_height_;
         constexpr __mmask16 all = 0xFFFF;  // gcc 12 warns of what the functions without a mask leave undefined
-        for (const WideLanes& lanes : wide_) {
+        for (const auto& lanes : wide_) {
             __m512i pick[kTaps];
             __m512 weight[kTaps];
             for (int k = 0; k < kTaps; ++k) {
@@ -352,7 +309,7 @@ private:
             }
             __m512 line = _mm512_setzero_ps();
             int filtered = -1;
-            const std::uint8_t* const source = plane + lanes.base;
+            const std::uint8_t* const source = plane + lanes.base[0][0];
             std::uint8_t* target = out + lanes.out_column;
             for (int y = 0; y < out_height; ++y, target += out_width) {
                 __m512 sum = _mm512_setzero_ps();
@@ -375,14 +332,6 @@ private:
         }
     }
 
-    static __m128i load(const std::uint8_t* at) noexcept {
-        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    }
-
-    __attribute__((target("avx2"))) static __m256i load(const std::uint8_t* low, const std::uint8_t* high) noexcept {
-        return _mm256_inserti128_si256(_mm256_castsi128_si256(load(low)), load(high), 1);
-    }
-
     // as fraction_portable(), eight columns at a time from top to bottom: sums and weights stay in registers
     template <int kTaps, int kShared>
     __attribute__((target("avx2"))) void fraction_avx2(const std::uint8_t* plane, std::uint8_t* out) const noexcept {
@@ -392,7 +341,7 @@ private:
         const std::ptrdiff_t width = width_;
         const std::ptrdiff_t out_width = out_width_;
         const int out_height = out_height_;
-        for (const Lanes& lanes : lanes_) {
+        for (const auto& lanes : lanes_) {
             __m256i pick[kTaps];
             __m256 weight[kTaps];
             for (int k = 0; k < kTaps; ++k) {
@@ -418,7 +367,7 @@ private:
                         __m256i bytes = _mm256_setzero_si256();
 #pragma GCC unroll 8
                         for (int k = 0; k < kTaps; ++k) {
-                            if (k % kShared == 0) bytes = load(low[k / kShared] + row, high[k / kShared] + row);
+                            if (k % kShared == 0) bytes = load_halves(low[k / kShared] + row, high[k / kShared] + row);
                             const __m256 pixels = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(bytes, pick[k]));
                             const __m256 product = _mm256_mul_ps(pixels, weight[k]);
                             line = k == 0 ? product : _mm256_add_ps(line, product);
@@ -440,9 +389,9 @@ private:
     Path path_;
     Axis rows_;
     Windows columns_;
-#ifdef CYPOOL_AREA_AVX2
-    std::vector<Lanes> lanes_;
-    std::vector<WideLanes> wide_;
+#ifdef CYPOOL_RESIZE_AVX2
+    std::vector<Lanes<8, 2, 16, 6>> lanes_;
+    std::vector<Lanes<16, 1, 64, kMaxWideTaps>> wide_;
     int sharing_ = 1;
 #endif
 };

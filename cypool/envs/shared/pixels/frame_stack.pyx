@@ -26,8 +26,8 @@ cdef class FrameStack:
         return self.frames.data() + (stack * self.num_frames + self.newest) * self.frame_bytes
 
     cdef uint8_t* push(self) noexcept nogil:
-        self.newest = (self.newest + 1) % self.num_frames
-        return self.frames.data() + self.newest * self.frame_bytes
+        self.advance()
+        return self.newest_frame(0)
 
     cdef const uint8_t* frame(self, size_t stack, int k) noexcept nogil:
         cdef size_t at = stack * self.num_frames + (self.newest + 1 + k) % self.num_frames
@@ -35,14 +35,13 @@ cdef class FrameStack:
 
     cdef void fill(self, size_t stack) noexcept nogil:
         cdef uint8_t* ring = self.frames.data() + stack * self.num_frames * self.frame_bytes
-        cdef const uint8_t* newest = ring + self.newest * self.frame_bytes
         cdef int k
         for k in range(self.num_frames):
             if k != self.newest:
-                memcpy(ring + k * self.frame_bytes, newest, self.frame_bytes)
+                memcpy(ring + k * self.frame_bytes, self.newest_frame(stack), self.frame_bytes)
 
     cdef void repeat(self) noexcept nogil:
-        cdef const uint8_t* newest = self.frames.data() + self.newest * self.frame_bytes
+        cdef const uint8_t* newest = self.newest_frame(0)
         cdef uint8_t* frame = self.push()
         if frame != newest:
             memcpy(frame, newest, self.frame_bytes)

@@ -6,7 +6,7 @@ from libcpp cimport bool as cbool
 cdef extern from "cypool/envs/shared/pixels/resize.h" namespace "cypool" nogil:
     # const once built: threads may share one
     cdef cppclass Resize:
-        # ValueError on sizes below 1 and on enlarging
+        # sizes are at least 1, none is enlarged, and planes have at most 2^23 pixels
         Resize(cbool by_area, int height, int width, int out_height, int out_width) except +
         Resize(cbool by_area, int height, int width, int out_height, int out_width, cbool simd) except +
         # plane: height * width bytes, out: out_height * out_width bytes; they must not overlap

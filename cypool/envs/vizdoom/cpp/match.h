@@ -36,46 +36,6 @@
 
 namespace cypool::doom {
 
-// An explicit instantiation may name private members: so their addresses get out.
-template <class Tag, typename Tag::Type member> struct Reach {
-    friend constexpr typename Tag::Type reach(Tag) { return member; }
-};
-struct DoomQueue {
-    using Type = vizdoom::MessageQueue* vizdoom::DoomController::*;
-    friend constexpr Type reach(DoomQueue);
-};
-template struct Reach<DoomQueue, &vizdoom::DoomController::MQDoom>;
-struct Messages {
-    using Type = boost::interprocess::message_queue* vizdoom::MessageQueue::*;
-    friend constexpr Type reach(Messages);
-};
-template struct Reach<Messages, &vizdoom::MessageQueue::mq>;
-struct StateOf {
-    using Type = vizdoom::SMGameState* vizdoom::DoomController::*;
-    friend constexpr Type reach(StateOf);
-};
-template struct Reach<StateOf, &vizdoom::DoomController::gameState>;
-struct LastTic {
-    using Type = unsigned vizdoom::DoomController::*;
-    friend constexpr Type reach(LastTic);
-};
-template struct Reach<LastTic, &vizdoom::DoomController::mapLastTic>;
-struct Answer {
-    using Type = void (vizdoom::DoomController::*)();
-    friend constexpr Type reach(Answer);
-};
-template struct Reach<Answer, &vizdoom::DoomController::waitForDoomWork>;
-struct InstanceId {
-    using Type = std::string vizdoom::DoomController::*;
-    friend constexpr Type reach(InstanceId);
-};
-template struct Reach<InstanceId, &vizdoom::DoomController::instanceId>;
-struct NextSeed {
-    using Type = unsigned (vizdoom::DoomController::*)();
-    friend constexpr Type reach(NextSeed);
-};
-template struct Reach<NextSeed, &vizdoom::DoomController::getNextDoomSeed>;
-
 // The settings of a game; empty: the library's default, or that of the config.
 struct Settings {
     std::string config_path, config;  // a file, then lines that continue it
@@ -100,6 +60,9 @@ struct Facts {
 };
 
 enum : unsigned { kMostTics = 32 };  // on their way at a time: a queue holds 64 messages
+
+// the parts of an observation, in the order of PARTS in names.py
+enum Source { kScreen, kDepth, kLabels, kAutomap, kAudio, kNotifications, kVariables };
 
 class Player : public vizdoom::DoomGame {
 public:
@@ -140,13 +103,14 @@ public:
     void start() {
         // a start that fails reads it
         static vizdoom::SMGameState none{};
-        doomController->*reach(StateOf{}) = &none;
+        doomController->gameState = &none;
         const bool sounds = isAudioBufferEnabled();
         latest.reset();
         try {
             init();
             process_ = latest;
-            if (sounds && !audio()) throw std::runtime_error("audio_buffer_enabled: the engine found no OpenAL device");
+            if (sounds && !buffer(kAudio))
+                throw std::runtime_error("audio_buffer_enabled: the engine found no OpenAL device");
         } catch (...) {
             process_ = latest;
             stop();
@@ -162,7 +126,7 @@ public:
     // Takes the engine's names out of shared memory.
     void forget() {
         // getInstanceId() throws if the engine does not run
-        const std::string& id = doomController->*reach(InstanceId{});
+        const std::string& id = doomController->instanceId;
         for (const char* name : {SM_NAME_BASE, MQ_CTR_NAME_BASE, MQ_DOOM_NAME_BASE}) {
             boost::interprocess::shared_memory_object::remove((name + id).c_str());
         }
@@ -175,7 +139,7 @@ public:
             if (doomController->isDoomRunning()) {
                 // of a dead engine: whether it records is not to be asked any more
                 static vizdoom::SMGameState none{};
-                doomController->*reach(StateOf{}) = &none;
+                doomController->gameState = &none;
                 doomController->close();
             }
         } catch (...) {
@@ -201,18 +165,18 @@ public:
         vizdoom::Message messages[kMostTics];
         for (unsigned k = 0; k < tics; ++k) messages[k].code = MSG_CODE_TIC;
         if (update && tics > 0) messages[tics - 1].code = MSG_CODE_TIC_AND_UPDATE;
-        (queue().*reach(Messages{}))->send_all(messages, sizeof messages[0], tics, 0);
+        doomController->MQDoom->mq->send_all(messages, sizeof messages[0], tics, 0);
         sent_ = tics;
     }
 
     // Waits for them. If the episode ended on the way, nothing says when: MAP_TIC is 0 after the end of a map.
     void collect() {
         for (unsigned k = 0; k < sent_; ++k) answer();
-        if (sent_ > 0) doomController->*reach(LastTic{}) = first_ + sent_;
+        if (sent_ > 0) doomController->mapLastTic = first_ + sent_;
     }
 
     void update() {
-        queue().send(MSG_CODE_UPDATE);
+        doomController->MQDoom->send(MSG_CODE_UPDATE);
         answer();
     }
 
@@ -225,7 +189,7 @@ public:
     // `newEpisode` in parts: all players of a match go through it together.
     void change_map() {
         setSeed(getSeed());
-        doomController->setDoomSeed((doomController->*reach(NextSeed{}))());
+        doomController->setDoomSeed(doomController->getNextDoomSeed());
         if (state().GAME_SETTINGS_CONTROLLER) doomController->sendCommand("changemap " + doomController->getMap());
         doomController->resetButtons();
         use_ = doomController->isButtonAvailable(vizdoom::USE);
@@ -240,11 +204,11 @@ public:
         doomController->setButtonAvailable(vizdoom::USE, use_);
         doomController->sendCommand("viz_override_player 0");
         update();
-        doomController->*reach(LastTic{}) = state().MAP_TIC;
+        doomController->mapLastTic = state().MAP_TIC;
         resetState();
     }
-    void tic() { queue().send(MSG_CODE_TIC); }
-    void answer() { (doomController->*reach(Answer{}))(); }
+    void tic() { doomController->MQDoom->send(MSG_CODE_TIC); }
+    void answer() { doomController->waitForDoomWork(); }
 
     bool over() { return !doomController->isTicPossible(); }
     bool timed_out() { return doomController->isMapTimeoutReached(); }
@@ -252,16 +216,31 @@ public:
     double last_reward() const { return lastReward; }
     double variable(int which) { return doomController->getGameVariable(static_cast<vizdoom::GameVariable>(which)); }
     const vizdoom::SMGameState& state() { return *doomController->getGameState(); }
-    const uint8_t* screen() { return doomController->getScreenBuffer(); }
-    const uint8_t* depth() { return doomController->getDepthBuffer(); }
-    const uint8_t* labels() { return doomController->getLabelsBuffer(); }
-    const uint8_t* automap() { return doomController->getAutomapBuffer(); }
-    const int16_t* audio() { return doomController->getAudioBuffer(); }
-    // Writes the text that the game has shown, zeros behind it.
-    void notifications(uint8_t* out, size_t size) {
-        const size_t count = std::min<size_t>(state().NOTIFICATIONS_TEXT_SIZE, size);
-        std::memcpy(out, state().NOTIFICATIONS_TEXT, count);
-        std::memset(out + count, 0, size - count);
+    // The memory that the engine writes to; null if the config does not have it, and for a text and variables.
+    const uint8_t* buffer(Source source) {
+        switch (source) {
+            case kScreen: return doomController->getScreenBuffer();
+            case kDepth: return doomController->getDepthBuffer();
+            case kLabels: return doomController->getLabelsBuffer();
+            case kAutomap: return doomController->getAutomapBuffer();
+            case kAudio: return reinterpret_cast<const uint8_t*>(doomController->getAudioBuffer());
+            default: return nullptr;
+        }
+    }
+    // Writes a part of an observation, zeros behind it.
+    void write(Source source, uint8_t* out, size_t size) {
+        if (source == kVariables) {
+            for (const auto which : availableGameVariables) {
+                const auto value = static_cast<float>(doomController->getGameVariable(which));
+                std::memcpy(out, &value, sizeof value);
+                out += sizeof value;
+            }
+            return;
+        }
+        const bool is_text = source == kNotifications;
+        const auto* from = is_text ? reinterpret_cast<const uint8_t*>(state().NOTIFICATIONS_TEXT) : buffer(source);
+        const size_t count = is_text ? std::min<size_t>(state().NOTIFICATIONS_TEXT_SIZE, size) : from ? size : 0;
+        std::fill_n(std::copy_n(from, count, out), size - count, uint8_t{0});
     }
     void command(const std::string& text) { doomController->sendCommand(text); }
     void look_after(std::chrono::steady_clock::duration until) {
@@ -270,8 +249,6 @@ public:
     pid_t pid() const { return process_ ? process_->pid : 0; }
 
 private:
-    vizdoom::MessageQueue& queue() { return *(doomController->*reach(DoomQueue{})); }
-
     std::shared_ptr<Process> process_;
     unsigned first_ = 0, sent_ = 0;
     bool use_ = false;
@@ -374,9 +351,7 @@ public:
     }
 
     bool running() const { return !players_.empty(); }
-    bool over() const {
-        return std::any_of(players_.begin(), players_.end(), [](const auto& player) { return player->over(); });
-    }
+    bool over() const { return any(&Player::over); }
     const Facts& facts() const { return facts_; }
     Player& player(size_t index) { return *players_[index]; }
     size_t num_players() const { return std::max<size_t>(settings_.arguments.size(), 1); }
@@ -530,17 +505,17 @@ private:
 
     void change_map() {
         for (auto& player : players_) player->change_map();
-        for (int k = 0; k == 0 || any([](Player& player) { return player.changing(); }); ++k) {
+        for (int k = 0; k == 0 || any(&Player::changing); ++k) {
             if (k > kMostRestartTics) throw std::runtime_error("the map does not change");
             for (auto& player : players_) player->press_use(k % 2 == 0);
             tic_all();
         }
-        while (any([](Player& player) { return player.starting(); })) tic_all();
+        while (any(&Player::starting)) tic_all();
         for (auto& player : players_) player->map_changed();
     }
 
-    template <class Test> bool any(Test test) {
-        return std::any_of(players_.begin(), players_.end(), [&](auto& player) { return test(*player); });
+    template <class Test> bool any(Test test) const {
+        return std::any_of(players_.begin(), players_.end(), [&](auto& player) { return std::invoke(test, *player); });
     }
 
     enum { kMostRestartTics = 2000 };

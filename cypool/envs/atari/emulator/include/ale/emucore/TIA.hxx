@@ -121,6 +121,7 @@ class TIA final : public Device, public MediaSource {
   static int place(const Pattern& pattern, int object);
   static Pattern at_place(int place, int object);
 
+  template <class Stream> bool exchange(Stream stream);
   void start_frame();
   void end_frame();
   void grey_out();
