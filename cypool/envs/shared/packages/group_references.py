@@ -48,12 +48,7 @@ class GroupReference(gymnasium.Env[Any, Any]):
 
 
 class TupleReference(GroupReference):
-    """A Gymnasium environment whose spaces are tuples with an item for each agent, all in one group `agent`.
-
-    Args:
-        env: The package's environment.
-        max_episode_steps: As in `GroupReference`.
-    """
+    """A Gymnasium environment whose spaces are tuples with an item for each agent, all in one group `agent`."""
 
     def __init__(self, env: Any, max_episode_steps: int | None):
         self.env = env
@@ -87,13 +82,7 @@ class TupleReference(GroupReference):
 
 
 class ParallelReference(GroupReference):
-    """A PettingZoo parallel environment, in which each group of agents is one array.
-
-    Args:
-        env: The package's environment.
-        agents: By group, the names of its agents.
-        max_episode_steps: As in `GroupReference`.
-    """
+    """A PettingZoo parallel environment, in which each group of agents, given by their names, is one array."""
 
     def __init__(self, env: Any, agents: Mapping[str, Sequence[str]], max_episode_steps: int | None):
         self.env, self.agents = env, agents
@@ -145,13 +134,7 @@ class ParallelReference(GroupReference):
 
 
 class GroupReferences(SyncVectorEnv):
-    """A batch of environments with groups, whose infos have the groups' columns, as in cypool.
-
-    Args:
-        make: Creates one environment.
-        num_envs: Number of environments.
-        autoreset_mode: As in `SyncVectorEnv`.
-    """
+    """A batch of environments with groups, whose infos have the groups' columns, as in cypool."""
 
     def __init__(self, make: Callable[[], GroupReference], num_envs: int, autoreset_mode: Any):
         super().__init__([make] * num_envs, autoreset_mode=autoreset_mode)
