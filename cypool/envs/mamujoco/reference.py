@@ -74,12 +74,7 @@ def _package() -> Any:
 
 
 class Reference(ParallelReference):
-    """A MaMuJoCo environment.
-
-    Args:
-        spec: The spec of ours.
-        options: The given options.
-    """
+    """A MaMuJoCo environment like ours, from its spec and the given options."""
 
     def __init__(self, spec: EnvSpec, options: dict[str, Any]):
         name = spec.id.removeprefix("MaMuJoCo/").split("-")[0]
