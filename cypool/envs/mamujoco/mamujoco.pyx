@@ -26,7 +26,7 @@ cdef enum How:
     COS
     SUBTRACT
 
-# fields of MuJoCo's data, in the order of `MaMujoco.fields`
+# fields of MuJoCo's data, in the order of `find_fields`
 cdef enum:
     NUM_FIELDS = 10
 _FIELDS = ("qpos", "qvel", "qfrc_actuator", "cinert", "cvel", "cfrc_ext", "xpos", "ten_J", "ten_length", "ten_velocity")
@@ -111,11 +111,7 @@ cdef class MaMujoco(Env):
         self.has_tendon = isinstance(self.robot, CoupledHalfCheetahRobot)
         self.is_cut = self.table.is_cut
         self.joined.resize(self.robot.model.nu)
-        cdef mjData* data = self.robot.data
-        self.fields = [data.qpos, data.qvel, data.qfrc_actuator, data.cinert, data.cvel, data.cfrc_ext, data.xpos, NULL,
-                       data.ten_length, data.ten_velocity]
-        if self.has_tendon:
-            self.fields[7] = (<CoupledHalfCheetahRobot>self.robot).jacobian.data()
+        find_fields(self.robot, self.fields)
         if "cfrc_ext" in self.table.fields:
             self.robot.contact_forces = True
         seen = self.table.fields - {"qpos", "qvel"}
@@ -231,6 +227,14 @@ cdef class MaMujoco(Env):
         return self.robot.render()
 
 
+cdef void find_fields(MujocoEnv robot, const double** fields) noexcept:
+    cdef mjData* data = robot.data
+    fields[0], fields[1], fields[2], fields[3] = data.qpos, data.qvel, data.qfrc_actuator, data.cinert
+    fields[4], fields[5], fields[6] = data.cvel, data.cfrc_ext, data.xpos
+    fields[7] = (<CoupledHalfCheetahRobot>robot).jacobian.data() if isinstance(robot, CoupledHalfCheetahRobot) else NULL
+    fields[8], fields[9] = data.ten_length, data.ten_velocity
+
+
 cdef void write_entries(const Seen& entries, const double** fields, double* out) noexcept nogil:
     cdef const Entry* entry = entries.data()
     cdef double value
@@ -248,6 +252,71 @@ cdef void write_entries(const Seen& entries, const double** fields, double* out)
         out[k] = value
 
 
-for _name, _scenario in specs.SCENARIOS.items():
-    globals()[_name] = type(_name, (MaMujoco,), {
-        "__module__": __name__, "__doc__": _scenario.text, "describe": staticmethod(specs.describer(_name))})
+class Ant(MaMujoco):
+    __doc__ = specs.SCENARIOS["Ant"].text
+    describe = staticmethod(specs.describer("Ant"))
+
+
+class HalfCheetah(MaMujoco):
+    __doc__ = specs.SCENARIOS["HalfCheetah"].text
+    describe = staticmethod(specs.describer("HalfCheetah"))
+
+
+class Hopper(MaMujoco):
+    __doc__ = specs.SCENARIOS["Hopper"].text
+    describe = staticmethod(specs.describer("Hopper"))
+
+
+class Humanoid(MaMujoco):
+    __doc__ = specs.SCENARIOS["Humanoid"].text
+    describe = staticmethod(specs.describer("Humanoid"))
+
+
+class HumanoidStandup(MaMujoco):
+    __doc__ = specs.SCENARIOS["HumanoidStandup"].text
+    describe = staticmethod(specs.describer("HumanoidStandup"))
+
+
+class Walker2d(MaMujoco):
+    __doc__ = specs.SCENARIOS["Walker2d"].text
+    describe = staticmethod(specs.describer("Walker2d"))
+
+
+class Reacher(MaMujoco):
+    __doc__ = specs.SCENARIOS["Reacher"].text
+    describe = staticmethod(specs.describer("Reacher"))
+
+
+class Swimmer(MaMujoco):
+    __doc__ = specs.SCENARIOS["Swimmer"].text
+    describe = staticmethod(specs.describer("Swimmer"))
+
+
+class Pusher(MaMujoco):
+    __doc__ = specs.SCENARIOS["Pusher"].text
+    describe = staticmethod(specs.describer("Pusher"))
+
+
+class InvertedPendulum(MaMujoco):
+    __doc__ = specs.SCENARIOS["InvertedPendulum"].text
+    describe = staticmethod(specs.describer("InvertedPendulum"))
+
+
+class InvertedDoublePendulum(MaMujoco):
+    __doc__ = specs.SCENARIOS["InvertedDoublePendulum"].text
+    describe = staticmethod(specs.describer("InvertedDoublePendulum"))
+
+
+class CoupledHalfCheetah(MaMujoco):
+    __doc__ = specs.SCENARIOS["CoupledHalfCheetah"].text
+    describe = staticmethod(specs.describer("CoupledHalfCheetah"))
+
+
+class ManySegmentAnt(MaMujoco):
+    __doc__ = specs.SCENARIOS["ManySegmentAnt"].text
+    describe = staticmethod(specs.describer("ManySegmentAnt"))
+
+
+class ManySegmentSwimmer(MaMujoco):
+    __doc__ = specs.SCENARIOS["ManySegmentSwimmer"].text
+    describe = staticmethod(specs.describer("ManySegmentSwimmer"))

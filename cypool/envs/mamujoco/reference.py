@@ -74,7 +74,12 @@ def _package() -> Any:
 
 
 class Reference(ParallelReference):
-    """A MaMuJoCo environment like ours, from its spec and the given options."""
+    """A MaMuJoCo environment.
+
+    Args:
+        spec: The spec of ours.
+        options: The given options.
+    """
 
     def __init__(self, spec: EnvSpec, options: dict[str, Any]):
         name = spec.id.removeprefix("MaMuJoCo/").split("-")[0]

@@ -275,7 +275,15 @@ class Agent(NamedTuple):
 
 def agents_of(robot: Robot, conf: str, obsk: int, local: Sequence[Sequence[str]], everywhere: Sequence[str],
               model: Any) -> list[Agent]:
-    """Returns the agents of a robot, which see joints up to `obsk` edges away: for each distance, these categories.
+    """Returns the agents of a robot.
+
+    Args:
+        robot: The robot.
+        conf: Its configuration.
+        obsk: How many joints away an agent can see.
+        local: Categories at each distance.
+        everywhere: Categories of the parts that all agents see.
+        model: MuJoCo's model.
 
     Raises:
         ValueError: The model belongs to another robot.
