@@ -20,7 +20,8 @@ PROBABILITIES = (0.1, 0.1, 1 - 0.1 - 0.1)
 cdef class Arm(ControlTask):
     """Base of manipulator and stacker."""
     cdef bint fully_observable
-    cdef int[8] joints, qpos, qvel       # of the arm
+    cdef int[8] joints, qpos             # of the arm
+    cdef vector[int] qvel
     cdef int[5] touch
     cdef int hand
 
@@ -51,8 +52,7 @@ cdef class Arm(ControlTask):
         for k in range(8):
             obs.put(sin(self.data.qpos[self.qpos[k]]))
             obs.put(cos(self.data.qpos[self.qpos[k]]))
-        for k in range(8):
-            obs.put(self.data.qvel[self.qvel[k]])
+        obs.put(self.data.qvel, self.qvel)
         for k in range(5):
             obs.put(log1p(self.data.sensordata[self.touch[k]]))
 
@@ -83,7 +83,7 @@ cdef class Manipulator(Arm):
 
     cdef bint is_peg, inserts
     cdef int thing, target, receptacle   # bodies
-    cdef int[3] qpos_of_thing, qvel_of_thing     # x, z, y
+    cdef vector[int] qpos_of_thing, qvel_of_thing    # x, z, y
     cdef int grasp                       # a site
     cdef int[4] sites, sites_of_target
     cdef double[3] sums                  # of the probabilities
@@ -144,13 +144,11 @@ cdef class Manipulator(Arm):
         return 0
 
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
-        cdef int k
         self.put_arm(obs)
         if self.fully_observable:
             self.put_pose(obs, self.hand)
             self.put_pose(obs, self.thing)
-            for k in range(3):
-                obs.put(self.data.qvel[self.qvel_of_thing[k]])
+            obs.put(self.data.qvel, self.qvel_of_thing)
             self.put_pose(obs, self.target)
         return 0
 
@@ -215,8 +213,7 @@ cdef class Stacker(Arm):
             self.put_pose(obs, self.hand)
             for k in range(self.boxes.size()):
                 self.put_pose(obs, self.boxes[k])
-            for k in range(self.qvel_of_boxes.size()):
-                obs.put(self.data.qvel[self.qvel_of_boxes[k]])
+            obs.put(self.data.qvel, self.qvel_of_boxes)
             obs.put(self.data.xpos[3 * self.target])
             obs.put(self.data.xpos[3 * self.target + 2])
         return 0

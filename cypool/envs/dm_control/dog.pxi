@@ -41,7 +41,8 @@ cdef class Dog(ControlTask):
     cdef int[3] trunk                    # skull, torso, pelvis
     cdef int linvel, root
     cdef int[3] inertial
-    cdef int[4] feet, touch
+    cdef int[4] feet
+    cdef vector[int] touch
     cdef int head, upper_bite, lower_bite, ball, ball_qpos, ball_dof, target, floor
 
     def __init__(self, spec, env_id):
@@ -101,12 +102,9 @@ cdef class Dog(ControlTask):
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef const double* sensors = self.data.sensordata
         cdef double[3] velocity
-        cdef size_t i
         cdef int k
-        for i in range(self.qpos_of_hinges.size()):
-            obs.put(self.data.qpos[self.qpos_of_hinges[i]])
-        for i in range(self.qvel_of_hinges.size()):
-            obs.put(self.data.qvel[self.qvel_of_hinges[i]])
+        obs.put(self.data.qpos, self.qpos_of_hinges)
+        obs.put(self.data.qvel, self.qvel_of_hinges)
         obs.put(self.data.xpos[3 * self.trunk[1] + 2])
         obs.put(self.data.xpos[3 * self.trunk[2] + 2])
         for k in range(3):
@@ -117,8 +115,7 @@ cdef class Dog(ControlTask):
             obs.put(sensors + self.inertial[k], 3)
         for k in range(4):
             obs.put(sensors + self.feet[k], 3)
-        for k in range(4):
-            obs.put(sensors[self.touch[k]])
+        obs.put(sensors, self.touch)
         obs.put(self.data.act, self.model.na)
         if self.fetches:
             self.put_ball(obs)

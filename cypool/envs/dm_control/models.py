@@ -61,11 +61,7 @@ def domain_module(domain: str) -> ModuleType:
 
 
 def text_of(domain: str, task: str, random: Any = None) -> tuple[bytes, dict[str, bytes]]:
-    """Returns the XML of a task's model, and the bytes of each file that it names.
-
-    Args:
-        domain, task: Names in the suite.
-        random: For lqr, a `numpy.random.RandomState` from which the model is drawn.
+    """Returns the XML of a task's model, and the bytes of each file that it names; lqr's is drawn from a `RandomState`.
 
     Raises:
         ImportError: dm_control cannot be imported, or lacks a file.

@@ -206,11 +206,6 @@ cdef class LQR(ControlTask):
             self.data.qpos[k] = sqrt(2.0) * direction[k] / length
         return 0
 
-    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
-        obs.put(self.data.qpos, self.model.nq)
-        obs.put(self.data.qvel, self.model.nv)
-        return 0
-
     cdef double get_reward(self) except? -1 nogil:
         cdef double state_cost = 0.5 * dot(self.data.qpos, self.data.qpos, self.model.nq)
         cdef double control_cost = 0.5 * dot(self.data.ctrl, self.data.ctrl, self.model.nu)

@@ -143,15 +143,12 @@ cdef class Quadruped(ControlTask):
         cdef double[9] state, seen
         cdef size_t k
         cdef int axis
-        for k in range(self.qpos_of_hinges.size()):
-            obs.put(self.data.qpos[self.qpos_of_hinges[k]])
-        for k in range(self.qvel_of_hinges.size()):
-            obs.put(self.data.qvel[self.qvel_of_hinges[k]])
+        obs.put(self.data.qpos, self.qpos_of_hinges)
+        obs.put(self.data.qvel, self.qvel_of_hinges)
         obs.put(self.data.act, self.model.na)
         obs.put(sensors + self.velocimeter, 3)
         obs.put(frame[8])
-        for k in range(self.imu.size()):
-            obs.put(sensors[self.imu[k]])
+        obs.put(sensors, self.imu)
         for k in range(self.forces.size()):
             obs.put(arcsinh(sensors[self.forces[k]]))
         if self.escapes:

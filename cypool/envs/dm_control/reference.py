@@ -21,12 +21,7 @@ _OWN = ("action_repeat", "action_dtype", "pixels_only", "from_pixels", "width", 
 
 
 def load(domain: str, task: str, seed: int, **options: Any) -> Any:
-    """Returns dm_control's environment of a task.
-
-    Args:
-        domain, task: Names in the suite.
-        seed: Passed as `random`.
-        **options: Those of our options that dm_control has, too.
+    """Returns dm_control's environment of a task, which takes the seed as `random`, and the options that it has, too.
 
     Raises:
         ValueError: dm_control has no such option.
@@ -75,12 +70,7 @@ def _repair() -> None:
 
 
 class Repeated:
-    """A dm_control environment that repeats each action and sums the rewards, as DrQ's wrapper does.
-
-    Args:
-        env: The environment.
-        times: Number of times to take each action.
-    """
+    """A dm_control environment that repeats each action and sums the rewards, as DrQ's wrapper does."""
 
     def __init__(self, env: Any, times: int):
         self._env, self._times = env, times
@@ -149,12 +139,7 @@ def _is_of(id: str, domain: str, task: str) -> bool:
 
 
 class Reference(gymnasium.Env[Any, Any]):
-    """A dm_control environment with Gymnasium's API.
-
-    Args:
-        env: The environment.
-        ours: The pool whose spaces it uses.
-    """
+    """A dm_control environment with Gymnasium's API and the spaces of our pool."""
 
     def __init__(self, env: Any, ours: Any):
         self.dm = env

@@ -138,14 +138,10 @@ def _spec(domain: str, options: dict[str, Any]) -> EnvSpec:
 
 def _describe(domain: str, task: str, parts: dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]], /,
               note: str = "", **own: Option) -> Callable[..., Any]:
-    """Returns the `describe` of a domain.
+    """Returns the `describe` of a domain with this default task.
 
-    Args:
-        domain: Its name.
-        task: Its default task.
-        parts: Parts of the observation, see `_parts`; an int n stands for (n,).
-        note: The meaning of a task's name.
-        **own: The options of this domain alone.
+    The parts of the observation are as in `_parts`, where an int n stands for (n,); the note says what the names of
+    tasks mean.
     """
     _parts[domain] = parts
     *names, last = (f'"{name}"' for name in DOMAINS[domain].tasks)
@@ -163,35 +159,13 @@ def _humanoid(joints: int) -> dict[str, Any]:
             "velocity": joints + 6}
 
 
-def _cartpole_parts(options: dict[str, Any]) -> dict[str, Any]:
-    poles = {"two_poles": 2, "three_poles": 3}.get(options["task"], 1)
-    return {"position": 1 + 2 * poles, "velocity": 1 + poles}
-
-
-def _dog_parts(options: dict[str, Any]) -> dict[str, Any]:
-    parts = {"joint_angles": 73, "joint_velocites": 73, "torso_pelvis_height": 2, "z_projection": 9,
-             "torso_com_velocity": 3, "inertial_sensors": 9, "foot_forces": 12, "touch_sensors": 4,
-             "actuator_state": 38}
-    return parts | {"ball_state": 6, "target_position": 3} if options["task"] == "fetch" else parts
-
-
-def _finger_parts(options: dict[str, Any]) -> dict[str, Any]:
-    parts = {"position": 4, "velocity": 3, "touch": 2}
-    return parts if options["task"] == "spin" else {**parts, "target_position": 2, "dist_to_target": ()}
-
-
-def _fish_parts(options: dict[str, Any]) -> dict[str, Any]:
-    target = {} if options["task"] == "upright" else {"target": 3}
-    return {"joint_angles": 7, "upright": (), **target, "velocity": 13}
+def _by_task(common: dict[str, Any], **further: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Returns a function that returns the parts common to all tasks, and then those of the task."""
+    return lambda options: common | further.get(options["task"], {})
 
 
 def _humanoid_parts(options: dict[str, Any]) -> dict[str, Any]:
     return {"position": 28, "velocity": 27} if options["task"] == "run_pure_state" else _humanoid(21)
-
-
-def _lqr_parts(options: dict[str, Any]) -> dict[str, Any]:
-    n = 2 if options["task"] == "lqr_2_1" else 6
-    return {"position": n, "velocity": n}
 
 
 def _arm_parts(options: dict[str, Any], things: dict[str, Any]) -> dict[str, Any]:
@@ -202,40 +176,43 @@ def _manipulator_parts(options: dict[str, Any]) -> dict[str, Any]:
     return _arm_parts(options, {"hand_pos": 4, "object_pos": 4, "object_vel": 3, "target_pos": 4})
 
 
-def _quadruped_parts(options: dict[str, Any]) -> dict[str, Any]:
-    things = {"escape": {"origin": 3, "rangefinder": 20}, "fetch": {"ball_state": 9, "target_position": 3}}
-    return {"egocentric_state": 44, "torso_velocity": 3, "torso_upright": (), "imu": 6, "force_torque": 24,
-            **things.get(options["task"], {})}
-
-
 def _stacker_parts(options: dict[str, Any]) -> dict[str, Any]:
     n = 2 if options["task"] == "stack_2" else 4
     return _arm_parts(options, {"hand_pos": 4, "box_pos": (n, 4), "box_vel": 3 * n, "target_pos": 2})
 
 
-def _swimmer_parts(options: dict[str, Any]) -> dict[str, Any]:
-    n = 6 if options["task"] == "swimmer6" else 15
-    return {"joints": n - 1, "to_target": 2, "body_velocities": 3 * n}
-
-
 _FULLY = boolean(True, "Observes the hand, objects and target in addition to the arm's sensors.")
+_TURN = {"target_position": 2, "dist_to_target": ()}
 
 acrobot = _describe("acrobot", "swingup", {"orientations": 4, "velocity": 2})
 ball_in_cup = _describe("ball_in_cup", "catch", {"position": 4, "velocity": 4})
-cartpole = _describe("cartpole", "swingup", _cartpole_parts)
+cartpole = _describe("cartpole", "swingup", _by_task(
+    {"position": 3, "velocity": 2}, two_poles={"position": 5, "velocity": 3},
+    three_poles={"position": 7, "velocity": 4}))
 cheetah = _describe("cheetah", "run", {"position": 8, "velocity": 9})
-dog = _describe("dog", "walk", _dog_parts)
-finger = _describe("finger", "spin", _finger_parts)
-fish = _describe("fish", "swim", _fish_parts)
+dog = _describe("dog", "walk", _by_task(
+    {"joint_angles": 73, "joint_velocites": 73, "torso_pelvis_height": 2, "z_projection": 9, "torso_com_velocity": 3,
+     "inertial_sensors": 9, "foot_forces": 12, "touch_sensors": 4, "actuator_state": 38},
+    fetch={"ball_state": 6, "target_position": 3}))
+finger = _describe("finger", "spin", _by_task(
+    {"position": 4, "velocity": 3, "touch": 2}, turn_easy=_TURN, turn_hard=_TURN))
+fish = _describe("fish", "swim", _by_task(
+    {"joint_angles": 7, "upright": ()}, upright={"velocity": 13}, swim={"target": 3, "velocity": 13}))
 hopper = _describe("hopper", "stand", {"position": 6, "velocity": 7, "touch": 2})
 humanoid = _describe("humanoid", "walk", _humanoid_parts)
 humanoid_cmu = _describe("humanoid_CMU", "walk", _humanoid(56))
-lqr = _describe("lqr", "lqr_2_1", _lqr_parts, "the number of masses, and how many of them are driven")
+lqr = _describe("lqr", "lqr_2_1", _by_task(
+    {}, lqr_2_1={"position": 2, "velocity": 2}, lqr_6_2={"position": 6, "velocity": 6}),
+    "the number of masses, and how many of them are driven")
 manipulator = _describe("manipulator", "bring_ball", _manipulator_parts, fully_observable=_FULLY)
 pendulum = _describe("pendulum", "swingup", {"orientation": 2, "velocity": 1})
 point_mass = _describe("point_mass", "easy", {"position": 2, "velocity": 2})
-quadruped = _describe("quadruped", "walk", _quadruped_parts)
+quadruped = _describe("quadruped", "walk", _by_task(
+    {"egocentric_state": 44, "torso_velocity": 3, "torso_upright": (), "imu": 6, "force_torque": 24},
+    escape={"origin": 3, "rangefinder": 20}, fetch={"ball_state": 9, "target_position": 3}))
 reacher = _describe("reacher", "easy", {"position": 2, "to_target": 2, "velocity": 2}, "the target's size")
 stacker = _describe("stacker", "stack_2", _stacker_parts, "the number of boxes", fully_observable=_FULLY)
-swimmer = _describe("swimmer", "swimmer6", _swimmer_parts, "the number of links")
+swimmer = _describe("swimmer", "swimmer6", _by_task(
+    {}, swimmer6={"joints": 5, "to_target": 2, "body_velocities": 18},
+    swimmer15={"joints": 14, "to_target": 2, "body_velocities": 45}), "the number of links")
 walker = _describe("walker", "walk", {"orientations": 14, "height": (), "velocity": 9})

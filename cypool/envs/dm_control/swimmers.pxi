@@ -2,6 +2,7 @@
 from cypool.envs.dm_control import specs
 
 from libc.stdint cimport int64_t
+from libcpp.vector cimport vector
 
 from cypool.envs.shared.numerics.numpy_math cimport norm, vector_times_matrix
 from cypool.envs.shared.mujoco cimport libmujoco
@@ -27,7 +28,7 @@ cdef class Fish(ControlTask):
 
     cdef bint swims
     cdef int root, torso, mouth, target
-    cdef int[7] joints
+    cdef vector[int] joints
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "fish", ("geom_pos",))
@@ -40,9 +41,9 @@ cdef class Fish(ControlTask):
 
     cdef int begin_episode(self) except -1 nogil:
         cdef double* target = self.own.geom_pos + 3 * self.target
-        cdef int k
+        cdef size_t k
         self.draw_unit(self.data.qpos + self.root + 3, 4)
-        for k in range(7):
+        for k in range(self.joints.size()):
             self.data.qpos[self.joints[k]] = self.random.uniform(-0.2, 0.2)
         if self.swims:
             target[0] = self.random.uniform(-0.4, 0.4)
@@ -62,9 +63,7 @@ cdef class Fish(ControlTask):
 
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef double[3] way
-        cdef int k
-        for k in range(7):
-            obs.put(self.data.qpos[self.joints[k]])
+        obs.put(self.data.qpos, self.joints)
         obs.put(self.data.xmat[9 * self.torso + 8])
         if self.swims:
             self.to_target(way)

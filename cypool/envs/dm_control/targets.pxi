@@ -3,6 +3,7 @@ from cypool.envs.dm_control import specs
 
 from libc.math cimport M_PI, fabs
 from libc.string cimport memcpy
+from libcpp.vector cimport vector
 
 from cypool.envs.shared.numerics.numpy_math cimport cos, dot, log1p, norm, sin, sum as numpy_sum
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
@@ -37,11 +38,6 @@ cdef class BallInCup(ControlTask):
             self.forward()
         return 0
 
-    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
-        obs.put(self.data.qpos, self.model.nq)
-        obs.put(self.data.qvel, self.model.nv)
-        return 0
-
     cdef double get_reward(self) except? -1 nogil:
         cdef const double* target = self.data.site_xpos + 3 * self.target
         cdef const double* ball = self.data.xpos + 3 * self.ball
@@ -66,8 +62,8 @@ cdef class Finger(ControlTask):
     cdef bint spins
     cdef double target_radius
     cdef int hinge, hinge_dof, cap, target
-    cdef int[2] angles, touches
-    cdef int[3] velocities
+    cdef vector[int] angles, velocities
+    cdef int[2] touches
     cdef int sensor_tip, sensor_spinner, sensor_target
 
     def __init__(self, spec, env_id):
@@ -115,12 +111,10 @@ cdef class Finger(ControlTask):
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef const double* sensors = self.data.sensordata
         cdef int k
-        for k in range(2):
-            obs.put(sensors[self.angles[k]])
+        obs.put(sensors, self.angles)
         for k in range(2):
             obs.put(sensors[self.sensor_tip + 2 * k] - sensors[self.sensor_spinner + 2 * k])
-        for k in range(3):
-            obs.put(sensors[self.velocities[k]])
+        obs.put(sensors, self.velocities)
         for k in range(2):
             obs.put(log1p(sensors[self.touches[k]]))
         if not self.spins:
@@ -168,11 +162,6 @@ cdef class PointMass(ControlTask):
                 self.draw_unit(two, 2)
             memcpy(self.own.wrap_prm, one, sizeof(one))
             memcpy(self.own.wrap_prm + 2, two, sizeof(two))
-        return 0
-
-    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
-        obs.put(self.data.qpos, self.model.nq)
-        obs.put(self.data.qvel, self.model.nv)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:

@@ -21,6 +21,7 @@ from cypool.envs.shared.numerics.numpy_math cimport norm
 from cypool.envs.shared.mujoco cimport guard, libmujoco
 from cypool.envs.shared.mujoco.libmujoco cimport mjModel
 from cypool.envs.shared.mujoco.mujoco_common cimport Camera, Simulation, Variation, held
+from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.shared.lanes.mujoco_lanes cimport READS_UNKNOWN, SimulationInLanes
 from cypool.random cimport Rng, copy_stream
 
@@ -59,14 +60,7 @@ cdef class ControlTask(SimulationInLanes):
     cdef vector[size_t] part_sizes       # of the observation, without a picture
 
     def __init__(self, spec, env_id, domain, written=()):
-        """Makes an environment.
-
-        Args:
-            spec: Its spec.
-            env_id: Its index in the pool.
-            domain: Its domain.
-            written: Names of the model fields that it writes to.
-        """
+        """Makes an environment, which writes to these fields of the model."""
         options = spec.options
         self.reads = READS_UNKNOWN
         self.loaded = held(specs.load_task(domain, options["task"]))
@@ -91,15 +85,20 @@ cdef class ControlTask(SimulationInLanes):
             if name != "pixels":
                 self.part_sizes.push_back(part.low.size // options["frame_stack"])
 
-    # have to be implemented, and so has `get_obs`; as in `Env`, they run on a pool thread, without the GIL
-
-    cdef int begin_episode(self) except -1 nogil:        # draws where an episode begins
-        raise NotImplementedError("begin_episode")
+    # has to be implemented; as in `Env`, all of these run on a pool thread, without the GIL
 
     cdef double get_reward(self) except? -1 nogil:
         raise NotImplementedError("get_reward")
 
     # can be implemented
+
+    cdef int begin_episode(self) except -1 nogil:        # draws where an episode begins
+        return self.randomize_joints()
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        obs.put(self.data.qpos, self.model.nq)
+        obs.put(self.data.qvel, self.model.nv)
+        return 0
 
     cdef int prepare_model(self) except -1 nogil:        # writes the episode's fields, before its reset
         return 0

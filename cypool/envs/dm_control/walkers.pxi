@@ -72,9 +72,6 @@ cdef class Hopper(ControlTask):
         self.speed = self.sensor("torso_subtreelinvel")
         self.toe, self.heel = self.sensor("touch_toe"), self.sensor("touch_heel")
 
-    cdef int begin_episode(self) except -1 nogil:
-        return self.randomize_joints()
-
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         obs.put(self.data.qpos + 1, self.model.nq - 1)
         obs.put(self.data.qvel, self.model.nv)
@@ -110,9 +107,6 @@ cdef class Walker(ControlTask):
         self.reads = 1 << XPOS | 1 << XMAT | 1 << SENSED_MOTION
         self.torso, self.sensor_of_speed = self.body("torso"), self.sensor("torso_subtreelinvel")
         self.speed = {"stand": 0, "walk": 1, "run": 8}[spec.options["task"]]
-
-    cdef int begin_episode(self) except -1 nogil:
-        return self.randomize_joints()
 
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef int64_t body

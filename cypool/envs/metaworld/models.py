@@ -26,9 +26,6 @@ SIZES = {file: (*sizes, 0) for sizes, files in {
 def model_path(file: str) -> str:
     """Returns the path of a task's model.
 
-    Args:
-        file: Its name in `Task`.
-
     Raises:
         ImportError: The package has no such file.
     """

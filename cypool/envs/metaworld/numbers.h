@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -63,18 +64,10 @@ template <class Operation> Number both(Number a, Number b, Operation operation) 
         return {operation(static_cast<float>(a.v), static_cast<float>(b.v)), Number::FLOAT32};
     return {operation(a.v, b.v), Number::WEAK};
 }
-inline Number operator+(Number a, Number b) {
-    return both(a, b, [](auto x, auto y) { return x + y; });
-}
-inline Number operator-(Number a, Number b) {
-    return both(a, b, [](auto x, auto y) { return x - y; });
-}
-inline Number operator*(Number a, Number b) {
-    return both(a, b, [](auto x, auto y) { return x * y; });
-}
-inline Number operator/(Number a, Number b) {
-    return both(a, b, [](auto x, auto y) { return x / y; });
-}
+inline Number operator+(Number a, Number b) { return both(a, b, std::plus<>()); }
+inline Number operator-(Number a, Number b) { return both(a, b, std::minus<>()); }
+inline Number operator*(Number a, Number b) { return both(a, b, std::multiplies<>()); }
+inline Number operator/(Number a, Number b) { return both(a, b, std::divides<>()); }
 
 // where the package raises an error in a step
 [[noreturn]] inline void complain(const char* what) {

@@ -39,12 +39,7 @@ def load() -> Any:
 
 
 def make(spec: Any, seed: int) -> Any:
-    """Returns the environment of a spec as the package makes it, but with our infos and dtypes.
-
-    Args:
-        spec: The spec of our environment.
-        seed: Its seed.
-    """
+    """Returns the environment of our spec as the package makes it, but with our infos and dtypes."""
     import gymnasium
 
     from cypool.envs.metaworld.tasks import draw_goals
@@ -101,11 +96,6 @@ class Players:
     """Plays the tasks of a batch with noisy scripted policies, and with random actions that are held for a while.
 
     Random actions grasp nothing, so without the policies most of each reward would never be computed.
-
-    Args:
-        envs: The package's environments.
-        tasks: Their tasks.
-        seed: Random seed for the noise.
     """
 
     def __init__(self, envs: list[Any], tasks: list[str], seed: int):

@@ -180,12 +180,10 @@ template <bool Hole = false> double picked(Arm& e, const FirstReward& r, double 
     const double place = up.held && reach < 0.1 ? floored(closer(e.limit, far)) : 0;
     return reached(e, obj, reach, 0.05, r.zs, e.init_tcp[2]) + up.reward + place;
 }
-template <bool Hole = false> void pick(Arm& e, const FirstReward& r) {
+template <bool Hole> void pick(Arm& e, const FirstReward& r) {
     const double far = norm(e.object_seen() - e.target);
     give_first(e, picked<Hole>(e, r, far), far <= r.radius, 1.0, r.grasped, far);
 }
-inline void pick_hole(Arm& e, const FirstReward& r) { pick<true>(e, r); }
-inline void pick_object(Arm& e, const FirstReward& r) { pick<false>(e, r); }
 inline void pick_lid(Arm& e, const FirstReward& r) {
     const double far = norm(e.object_seen() - e.target);
     give_first(e, picked(e, r, far), far < r.radius, 0.0, 0.0, 0.0);
@@ -268,7 +266,7 @@ template <bool Pull> void use_stick(Arm& e, const FirstReward& r) {
 
 inline const std::vector<FirstReward> FIRST_REWARDS = {
     {"assembly-v3", lift_of_nut, assemble, XYZ, 0, false, false, 0.1, 1},
-    {"basketball-v3", lift_of_geom, pick_object, XYZ, 0.08, false, false, 0.3, 2, "g:objGeom"},
+    {"basketball-v3", lift_of_geom, pick<false>, XYZ, 0.08, false, false, 0.3, 2, "g:objGeom"},
     {"bin-picking-v3", lift_of_bin, pick_for_bin, XY, 0.05, false, false, 0.1, 1, "b:obj"},
     {"box-close-v3", lift_of_geom, pick_lid, XYZ, 0.08, false, false, 0.12, 2, "g:BoxHandleGeom"},
     {"button-press-topdown-v3", limit_of_button, move, Z, 0.024},
@@ -295,9 +293,9 @@ inline const std::vector<FirstReward> FIRST_REWARDS = {
     {"handle-pull-side-v3", limit_of_extra, move, Z, 0.08, true, false, 0, 1, "s:handleStart"},
     {"handle-pull-v3", limit_of_pull, move, Z, 0.05, true, false, 0, 1, "s:handleStart"},
     {"lever-pull-v3", limit_of_goal, move_lever, XYZ, std::numbers::pi / 24},
-    {"pick-place-wall-v3", lift_of_geom, pick_object, XYZ, 0.07, false, false, 0.04, 2, "g:objGeom"},
-    {"pick-out-of-hole-v3", lift_of_geom, pick_hole, XYZ, 0.07, false, false, 0.11, 2, "g:objGeom"},
-    {"pick-place-v3", lift_of_geom, pick_object, XYZ, 0.07, false, false, 0.04, 2, "g:objGeom"},
+    {"pick-place-wall-v3", lift_of_geom, pick<false>, XYZ, 0.07, false, false, 0.04, 2, "g:objGeom"},
+    {"pick-out-of-hole-v3", lift_of_geom, pick<true>, XYZ, 0.07, false, false, 0.11, 2, "g:objGeom"},
+    {"pick-place-v3", lift_of_geom, pick<false>, XYZ, 0.07, false, false, 0.04, 2, "g:objGeom"},
     {"plate-slide-v3", limit_of_goal, move, XY, 0.07},
     {"plate-slide-side-v3", limit_of_goal, move, XY, 0.07},
     {"plate-slide-back-v3", limit_of_object, move, XY, 0.07},
@@ -312,7 +310,7 @@ inline const std::vector<FirstReward> FIRST_REWARDS = {
     {"push-back-v3", limit_of_goal, move, XY, 0.07},
     {"reach-v3", limit_of_hand, reach_first<false>},
     {"reach-wall-v3", limit_of_hand, reach_first<true>},
-    {"shelf-place-v3", lift_of_geom, pick_object, XYZ, 0.07, false, false, 0.04, 2, "g:objGeom"},
+    {"shelf-place-v3", lift_of_geom, pick<false>, XYZ, 0.07, false, false, 0.04, 2, "g:objGeom"},
     {"sweep-into-v3", limit_of_goal, sweep_first<true>, XY},
     {"sweep-v3", limit_of_goal, sweep_first<false>, XY},
     {"window-open-v3", limit_of_a_fifth, move_window, X, 0.05, false, true},

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cypool.envs.metaworld.tasks import MOST_GOALS, TASKS, check_goals
-from cypool.envs.shared.mujoco.specs import PHYSICS, check_with_model, randomized, simulation
+from cypool.envs.shared.mujoco.specs import PHYSICS, check_with_model, observation_of, randomized, simulation
 from cypool.options import boolean, choice, integer, number, unchecked
 from cypool.spec import Array, EnvSpec
 from cypool.state import check_state
@@ -57,13 +57,7 @@ OPTIONS = {
 
 
 def sawyer(options: dict[str, Any], common: dict[str, Any], load_model: Callable[[str], Any]) -> EnvSpec:
-    """Returns the spec of an arm.
-
-    Args:
-        options: The options of the arm, checked.
-        common: The options of all simulations, as given.
-        load_model: Returns the model of a task.
-    """
+    """Returns the spec of an arm from its checked options and the given ones of all simulations."""
     has_task, has_last_step = options["use_one_hot"], options["recurrent_info_in_obs"]
     is_normalized = options["normalize_observations"]
     if options["goals"] is not None:
@@ -85,35 +79,21 @@ def sawyer(options: dict[str, Any], common: dict[str, Any], load_model: Callable
     options |= shared
     if is_normalized and options["from_pixels"]:
         raise ValueError("normalize_observations: expected False with from_pixels, got True")
-    count = options["frame_stack"]
-    lead, stack = ((), None) if count == 1 else ((count,), (0, count))
-    if options["from_pixels"]:
-        observation = Array((*lead, options["height"], options["width"], 3), np.uint8, stack=stack)
-    else:
-        low, high = (2 * bounds + [sign * (0 if options["partially_observable"] else np.inf)] * 3
-                     for bounds, sign in zip(_FRAME, (-1, 1), strict=True))
-        if has_task:
-            low, high = low + [0] * options["num_tasks"], high + [1] * options["num_tasks"]
-        if has_last_step or is_normalized:
-            low, high = ([sign * np.inf] * (len(low) + 6 * has_last_step) for sign in (-1, 1))
-        observation = Array((*lead, len(low)), dtype, low, high, stack)
+    low, high = (2 * bounds + [sign * (0 if options["partially_observable"] else np.inf)] * 3
+                 for bounds, sign in zip(_FRAME, (-1, 1), strict=True))
+    if has_task:
+        low, high = low + [0] * options["num_tasks"], high + [1] * options["num_tasks"]
+    if has_last_step or is_normalized:
+        low, high = ([sign * np.inf] * (len(low) + 6 * has_last_step) for sign in (-1, 1))
     # RandomState takes no larger seed, which draws the goals
-    return EnvSpec(observation=observation, action=Array((4,), options["action_dtype"], -1, 1), info=info,
+    return EnvSpec(observation=observation_of(len(low), options, low, high),
+                   action=Array((4,), options["action_dtype"], -1, 1), info=info,
                    max_seed=2**32 - 1, render_fps=80, options=options, unsaved_options=("physics", "randomize_info"))
 
 
 def check_saved(state: Any, *, num_remembered: int, num_numbers: int, num_ordered: int, num_goals: int,
                 num_statistics: int, is_fresh: bool) -> tuple[Any, ...]:
     """Returns the values of a saved arm; those that the evaluation protocols change form one tuple.
-
-    Args:
-        state: A saved state.
-        num_remembered: Number of values of the episode.
-        num_numbers: Number of values of all goals.
-        num_ordered: Number of ordered goals.
-        num_goals: Number of goals.
-        num_statistics: Number of values of statistics.
-        is_fresh: Whether each reset draws a goal.
 
     Raises:
         TypeError, ValueError: It is not one.

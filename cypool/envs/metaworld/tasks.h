@@ -17,18 +17,18 @@ template <int K = 0, int From = 0> void put_body(Arm& e, const double* r) { e.wr
 // ---- resets --------------------------------------------------------------------------------------------------------
 
 inline void finish(Arm& e, Vec3 init, Vec3 target) { e.obj_init = init, e.target = target; }
-// an object and a goal drawn, the object's height that of the draw
-inline void drawn_both(Arm& e, const double* r) {
-    finish(e, at(r), at(r + 3));
+// an object that is placed, and a goal that is shown
+inline void place_both(Arm& e, Vec3 init, Vec3 target) {
+    finish(e, init, target);
     e.set_object(e.obj_init);
     e.write_site(0, e.target);
 }
+// both drawn, the object's height that of the draw
+inline void drawn_both(Arm& e, const double* r) { place_both(e, at(r), at(r + 3)); }
 // the heights those where the object lies after the hand has moved
 inline void push_reset(Arm& e, const double* r) {
     const double z = e.object()[2];
-    finish(e, {r[0], r[1], z}, {r[3], r[4], z});
-    e.set_object(e.obj_init);
-    e.write_site(0, e.target);
+    place_both(e, {r[0], r[1], z}, {r[3], r[4], z});
 }
 inline void basketball_place(Arm& e, const double* r) { e.write_body(1, at(r + 3)); }
 inline void basketball_reset(Arm& e, const double* r) {
@@ -99,18 +99,14 @@ inline void dial_reset(Arm& e, const double* r) {
     e.aux = e.object() + Vec3{0.05, 0.02, 0.09};  // the dial where it was before this write
     e.write_site(2, e.target);
 }
-inline void door_close_reset(Arm& e, const double* r) {
-    finish(e, at(r), at(r) + Vec3{0.2, -0.2, 0.0});
+inline void door_reset(Arm& e, const double* r, Vec3 way, double angle) {
+    finish(e, at(r), at(r) + way);
     e.write_body(0, e.obj_init);
     e.write_site(3, e.target);
-    e.set(e.id[1], {-1.5708}, e.id[2], 1);
+    e.set(e.id[1], {angle}, e.id[2], 1);
 }
-inline void door_open_reset(Arm& e, const double* r) {
-    finish(e, at(r), at(r) + Vec3{-0.3, -0.45, 0.0});
-    e.write_body(0, e.obj_init);
-    e.write_site(3, e.target);
-    e.set(e.id[1], {0.0}, e.id[2], 1);
-}
+inline void door_close_reset(Arm& e, const double* r) { door_reset(e, r, {0.2, -0.2, 0.0}, -1.5708); }
+inline void door_open_reset(Arm& e, const double* r) { door_reset(e, r, {-0.3, -0.45, 0.0}, 0.0); }
 inline void door_lock_reset(Arm& e, const double* r) {
     e.write_body(0, at(r));
     e.run(5);
@@ -146,11 +142,7 @@ inline void hammer_reset(Arm& e, const double* r) {
     finish(e, at(r), e.site(3));
     e.set_object(e.obj_init);
 }
-inline void hand_insert_reset(Arm& e, const double* r) {
-    finish(e, {r[0], r[1], 0.05}, at(r + 3));
-    e.set_object(e.obj_init);
-    e.write_site(0, e.target);
-}
+inline void hand_insert_reset(Arm& e, const double* r) { place_both(e, {r[0], r[1], 0.05}, at(r + 3)); }
 template <int Tenths> void handle_reset(Arm& e, const double* r) {
     e.obj_init = at(r);
     e.write_body(0, e.obj_init);
@@ -213,16 +205,8 @@ template <bool Pull> void stick_reset(Arm& e, const double* r) {
     e.obj_init = e.body(0);
     e.write_site(2, e.target);
 }
-inline void sweep_into_reset(Arm& e, const double* r) {
-    finish(e, {r[0], r[1], e.body(1)[2]}, {0.0, 0.84, 0.02});
-    e.set_object(e.obj_init);
-    e.write_site(0, e.target);
-}
-inline void sweep_reset(Arm& e, const double* r) {
-    finish(e, {r[0], r[1], 0.02}, {0.5, r[1], 0.01});
-    e.set_object(e.obj_init);
-    e.write_site(0, e.target);
-}
+inline void sweep_into_reset(Arm& e, const double* r) { place_both(e, {r[0], r[1], e.body(1)[2]}, {0.0, 0.84, 0.02}); }
+inline void sweep_reset(Arm& e, const double* r) { place_both(e, {r[0], r[1], 0.02}, {0.5, r[1], 0.01}); }
 template <bool Close> void window_reset(Arm& e, const double* r) {  // no forward: the handle as the last step left it
     e.obj_init = at(r);
     e.target = Close ? e.obj_init : e.obj_init + Vec3{0.2, 0.0, 0.0};
@@ -242,10 +226,18 @@ template <bool Wall> void reach(Arm& e) {
     else
         e.give(10 * place, far <= 0.05, far, 1.0, far, place, far);
 }
-inline void push(Arm& e) {
+// the object, its distances from the hand and the goal, and the part of the reward for the latter
+struct Measures {
+    Vec3 obj;
+    double near, far, place;
+};
+inline Measures measure(Arm& e) {
     const Vec3 obj = e.object_seen();
-    const double near = norm(obj - e.tcp()), far = norm(obj - e.target);
-    const double place = tolerance(far, 0, 0.05, norm(e.obj_init - e.target));
+    const double far = norm(obj - e.target);
+    return {obj, norm(obj - e.tcp()), far, tolerance(far, 0, 0.05, norm(e.obj_init - e.target))};
+}
+inline void push(Arm& e) {
+    const auto [obj, near, far, place] = measure(e);
     const Number held = e.caging(obj, 0.015, 0.05, 0.01, 0.005);
     Number reward = Number(2) * held;
     if (near < 0.02 && e.opening() > 0) reward = reward + (Number(1.0) + reward + 5.0 * place);
@@ -253,9 +245,7 @@ inline void push(Arm& e) {
     e.give(reward, far <= 0.05, near <= 0.03, e.grasps(0.02), held, place, far);
 }
 inline void pick_place(Arm& e) {
-    const Vec3 obj = e.object_seen();
-    const double near = norm(obj - e.tcp()), far = norm(obj - e.target);
-    const double place = tolerance(far, 0, 0.05, norm(e.obj_init - e.target));
+    const auto [obj, near, far, place] = measure(e);
     const Arm::Cage c = e.cage(obj, 0.015, 0, 0.005, true);
     const Number cage = hamacher(c.y, c.xz);
     const Number held = (hamacher(cage, cage.v > 0.97 ? e.closing(1) : Number(0.0)) + cage) / 2;
@@ -265,10 +255,9 @@ inline void pick_place(Arm& e) {
     e.give(reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, place, far);
 }
 inline void pick_place_wall(Arm& e) {
-    const Vec3 obj = e.object_seen(), middle{e.target[0], 0.77, 0.25}, scale{1.0, 1.0, 3.0};
-    const double near = norm(obj - e.tcp()), far = norm(obj - e.target);
+    const auto [obj, near, far, two] = measure(e);
+    const Vec3 middle{e.target[0], 0.77, 0.25}, scale{1.0, 1.0, 3.0};
     const double one = tolerance(norm((obj - middle) * scale), 0, 0.05, norm((e.obj_init - middle) * scale));
-    const double two = tolerance(far, 0, 0.05, norm(e.obj_init - e.target));
     const Number held = e.caging(obj, 0.015, 0.05, 0.01, 0.005, LOW);
     const Number both = hamacher(held, one);
     Number reward = both;
@@ -280,10 +269,9 @@ inline void pick_place_wall(Arm& e) {
     e.give(reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, two, far);
 }
 inline void push_wall(Arm& e) {
-    const Vec3 obj = e.object_seen(), middle{-0.05, 0.77, obj[2]}, scale{3.0, 1.0, 1.0};
-    const double near = norm(obj - e.tcp()), far = norm(obj - e.target);
+    const auto [obj, near, far, two] = measure(e);
+    const Vec3 middle{-0.05, 0.77, obj[2]}, scale{3.0, 1.0, 1.0};
     const double one = tolerance(norm((obj - middle) * scale), 0, 0.05, norm((e.obj_init - middle) * scale));
-    const double two = tolerance(far, 0, 0.05, norm(e.obj_init - e.target));
     const Number held = e.caging(obj, 0.015, 0.05, 0.01, 0.005);
     Number reward = Number(2) * held;
     if (near < 0.02 && e.opening() > 0) {
@@ -294,11 +282,10 @@ inline void push_wall(Arm& e) {
     e.give(reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, two, far);
 }
 inline void push_back(Arm& e) {
-    const Vec3 obj = e.object_seen();
-    const double near = norm(obj - e.tcp()), far = norm(obj - e.target), before = norm(e.obj_init - e.target);
-    const double place = tolerance(far, 0, 0.05, before), held = e.squeeze(obj, 0.007, 0.003, 0.01);
+    const auto [obj, near, far, place] = measure(e);
+    const double held = e.squeeze(obj, 0.007, 0.003, 0.01);
     Number reward = hamacher(held, place);
-    if (near < 0.01 && 0 < e.opening() && e.opening() < 0.55 && before - far > 0.01)
+    if (near < 0.01 && 0 < e.opening() && e.opening() < 0.55 && norm(e.obj_init - e.target) - far > 0.01)
         reward = reward + (1.0 + 5.0 * place);
     if (far < 0.05) reward = 10.0;
     e.give(reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, place, far);
@@ -519,9 +506,7 @@ template <bool Open> void faucet(Arm& e) {
     e.give(far <= 0.07 ? 10 : (2 * reach + 3 * place) * 2, far <= 0.07, near <= 0.01, 1.0, reach, place, far);
 }
 inline void hand_insert(Arm& e) {
-    const Vec3 obj = e.object_seen();
-    const double near = norm(obj - e.tcp()), far = norm(obj - e.target);
-    const double place = tolerance(far, 0, 0.05, norm(e.obj_init - e.target));
+    const auto [obj, near, far, place] = measure(e);
     const Number held = e.caging(obj, 0.015, 0.05, 0.01, 0.005);
     Number reward = hamacher(held, place);
     if (near < 0.02 && e.opening() > 0) reward = reward + (1.0 + 7.0 * place);
@@ -574,10 +559,8 @@ inline void peg_insert(Arm& e) {
     e.give(reward, far <= 0.07, near <= 0.03, near < 0.02 && open && lifted, held, place, far);
 }
 inline void peg_unplug(Arm& e) {
-    const Vec3 obj = e.object_seen();
-    const double near = norm(obj - e.tcp()), far = norm(obj - e.target);
+    const auto [obj, near, far, place] = measure(e);
     const Number held = e.caging(obj, 0.025, 0.05, 0.01, 0.005, HIGH, 0.8);
-    const double place = tolerance(far, 0, 0.05, norm(e.obj_init - e.target));
     const bool grasp = e.opening() > 0.5 && obj[0] - e.obj_init[0] > 0.015;
     Number reward = Number(2) * held;
     if (grasp && near < 0.035) reward = Number(1) + Number(2) * held + 5 * place;
@@ -609,9 +592,9 @@ template <bool Plain> void plate(Arm& e) {
     e.give(reward, far <= 0.07, near <= 0.03, 0.0, held, place, far);
 }
 inline void shelf(Arm& e) {
-    const Vec3 obj = e.object_seen(), target = e.target;
-    const double far = norm(obj - target), near = norm(obj - e.tcp());
-    Number place = tolerance(far, 0, 0.05, norm(e.obj_init - target));
+    const auto [obj, near, far, before] = measure(e);
+    const Vec3 target = e.target;
+    Number place = before;
     const Number held = e.caging(obj, 0.02, 0.05, 0.01, 0.01, LOW);
     Number reward = hamacher(held, place);
     const bool under = 0.0 < obj[2] && obj[2] < 0.24 && target[0] - 0.15 < obj[0] && obj[0] < target[0] + 0.15;

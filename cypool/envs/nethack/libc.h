@@ -508,143 +508,62 @@ inline void* no_stream = nullptr;  // stdin, stdout and stderr
 
 }  // namespace instead
 
+// clang-format off
+// of the C library's functions, those that depend on nothing but their arguments
+#define CYPOOL_NETHACK_SAME(X)                                                                                     \
+    X(memcpy) X(memmove) X(memset) X(sscanf) X(stpcpy) X(strcat) X(strcmp) X(strcpy) X(strlen) X(strncat)          \
+    X(strncmp) X(strncpy) X(strnlen) X(strtol)
+// ours in place of those of the same name; the library's own `error` is another function's name in the C library
+#define CYPOOL_NETHACK_OURS(X)                                                                                     \
+    X(snprintf) X(sprintf) X(strstri) X(vsnprintf) X(malloc) X(free) X(calloc) X(realloc) X(exit) X(abort)         \
+    X(error) X(open) X(creat) X(close) X(read) X(write) X(lseek) X(unlink) X(rename) X(access) X(fopen) X(fdopen)  \
+    X(fclose) X(fread) X(fwrite) X(fgetc) X(fgets) X(fputs) X(fputc) X(fprintf) X(fscanf) X(fseek) X(ftell)        \
+    X(rewind) X(ungetc) X(fileno) X(fmemopen) X(time) X(gettimeofday) X(localtime) X(getpwuid) X(strerror)         \
+    X(qsort) X(regcomp) X(regexec) X(regerror)
+// ours in place of those of another name: ways out, files, the terminal, which there is not, the process, C++
+#define CYPOOL_NETHACK_OTHERS(X)                                                                                   \
+    X(_Znwm, malloc) X(_ZdlPv, free) X(_exit, exit) X(_ZSt17__throw_bad_allocv, throws)                            \
+    X(_ZSt19__throw_logic_errorPKc, throws) X(_ZSt20__throw_length_errorPKc, throws) X(__cxa_rethrow, throws)      \
+    X(_Unwind_Resume, throws) X(__cxa_begin_catch, unexpected) X(__cxa_end_catch, unexpected)                      \
+    X(__gxx_personality_v0, unexpected) X(getrlimit, unexpected) X(mmap, unexpected) X(mprotect, unexpected)       \
+    X(munmap, unexpected) X(mktime, unexpected) X(chmod, zero) X(fcntl, zero) X(_IO_getc, fgetc)                   \
+    X(_IO_putc, fputc) X(fflush, zero) X(ferror, zero) X(clearerr, nothing) X(perror, nothing)                     \
+    X(ioctl, minus_one) X(isatty, zero) X(tcgetattr, minus_one) X(tcsetattr, minus_one) X(sigaction, zero)         \
+    X(sleep, zero) X(sysconf, zero) X(getpid, zero) X(getuid, zero) X(getlogin, null) X(getpwnam, null)            \
+    X(getenv, null) X(getcwd, null) X(__ctype_b_loc, ctype_b_loc) X(__errno_location, errno_location)              \
+    X(regfree, nothing) X(create_fcontext_stack, create_stack) X(destroy_fcontext_stack, nothing)                  \
+    X(__cxa_atexit, zero) X(__cxa_finalize, nothing) X(_ZNSt8ios_base4InitC1Ev, nothing)                           \
+    X(_ZNSt8ios_base4InitD1Ev, nothing) X(_ZNSs4_Rep9_S_createEmmRKSaIcE, string_create)                           \
+    X(_ZNSs4_Rep10_M_destroyERKSaIcE, string_destroy) X(_ZNSs6assignEPKcm, string_assign)                          \
+    X(_ZNSs6assignERKSs, string_assign_string) X(_ZNSsC1ERKSs, string_copy)
+
 // The replacement of each function and variable that the library asks for, and for some that it has itself.
 inline const std::unordered_map<std::string, const void*>& symbols() {
     using namespace instead;
     const auto f = [](auto* function) { return reinterpret_cast<const void*>(function); };
     static const std::unordered_map<std::string, const void*> all = {
-        // the C library's own: they depend on nothing but their arguments
-        {"memcpy", f(&std::memcpy)},
-        {"memmove", f(&std::memmove)},
-        {"memset", f(&std::memset)},
-        {"sscanf", f(&std::sscanf)},
-        {"stpcpy", f(&::stpcpy)},
-        {"strcat", f(&std::strcat)},
-        {"strcmp", f(&std::strcmp)},
-        {"strcpy", f(&std::strcpy)},
-        {"strlen", f(&std::strlen)},
-        {"strncat", f(&std::strncat)},
-        {"strncmp", f(&std::strncmp)},
-        {"strncpy", f(&std::strncpy)},
-        {"strnlen", f(&::strnlen)},
+#define X(name) {#name, f(&::name)},
+        CYPOOL_NETHACK_SAME(X)
+#undef X
+#define X(name) {#name, f(&instead::name)},
+        CYPOOL_NETHACK_OURS(X)
+#undef X
+#define X(name, ours) {#name, f(&instead::ours)},
+        CYPOOL_NETHACK_OTHERS(X)
+#undef X
         {"strrchr", f(static_cast<const char* (*)(const char*, int)>(&std::strrchr))},
         {"strstr", f(static_cast<const char* (*)(const char*, const char*)>(&std::strstr))},
-        {"strtol", f(&std::strtol)},
         {"strchr", f(static_cast<const char* (*)(const char*, int)>(&std::strchr))},
-        // the same, but shorter
-        {"snprintf", f(&instead::snprintf)},
-        {"sprintf", f(&instead::sprintf)},
-        {"strstri", f(&instead::strstri)},
-        {"vsnprintf", f(&instead::vsnprintf)},
-        // heap
-        {"malloc", f(&instead::malloc)},
-        {"free", f(&instead::free)},
-        {"calloc", f(&instead::calloc)},
-        {"realloc", f(&instead::realloc)},
-        {"_Znwm", f(&instead::malloc)},
-        {"_ZdlPv", f(&instead::free)},
-        // ways out; the library's own `error` is another function's name in the C library
-        {"exit", f(&instead::exit)},
-        {"_exit", f(&instead::exit)},
-        {"abort", f(&instead::abort)},
-        {"error", f(&instead::error)},
-        {"_ZSt17__throw_bad_allocv", f(&throws)},
-        {"_ZSt19__throw_logic_errorPKc", f(&throws)},
-        {"_ZSt20__throw_length_errorPKc", f(&throws)},
-        {"__cxa_rethrow", f(&throws)},
-        {"_Unwind_Resume", f(&throws)},
-        {"__cxa_begin_catch", f(&unexpected)},
-        {"__cxa_end_catch", f(&unexpected)},
-        {"__gxx_personality_v0", f(&unexpected)},
-        {"getrlimit", f(&unexpected)},
-        {"mmap", f(&unexpected)},
-        {"mprotect", f(&unexpected)},
-        {"munmap", f(&unexpected)},
-        {"mktime", f(&unexpected)},
-        // files
-        {"open", f(&instead::open)},
-        {"creat", f(&instead::creat)},
-        {"close", f(&instead::close)},
-        {"read", f(&instead::read)},
-        {"write", f(&instead::write)},
-        {"lseek", f(&instead::lseek)},
-        {"unlink", f(&instead::unlink)},
-        {"rename", f(&instead::rename)},
-        {"access", f(&instead::access)},
-        {"chmod", f(&zero)},
-        {"fcntl", f(&zero)},
-        {"fopen", f(&instead::fopen)},
-        {"fdopen", f(&instead::fdopen)},
-        {"fclose", f(&instead::fclose)},
-        {"fread", f(&instead::fread)},
-        {"fwrite", f(&instead::fwrite)},
-        {"fgetc", f(&instead::fgetc)},
-        {"_IO_getc", f(&instead::fgetc)},
-        {"fgets", f(&instead::fgets)},
-        {"fputs", f(&instead::fputs)},
-        {"fputc", f(&instead::fputc)},
-        {"_IO_putc", f(&instead::fputc)},
-        {"fprintf", f(&instead::fprintf)},
-        {"fscanf", f(&instead::fscanf)},
-        {"fseek", f(&instead::fseek)},
-        {"ftell", f(&instead::ftell)},
-        {"rewind", f(&instead::rewind)},
-        {"ungetc", f(&instead::ungetc)},
-        {"fileno", f(&instead::fileno)},
-        {"fflush", f(&zero)},
-        {"ferror", f(&zero)},
-        {"clearerr", f(&nothing)},
-        {"perror", f(&nothing)},
-        {"fmemopen", f(&instead::fmemopen)},
         {"stdin", &no_stream},
         {"stdout", &no_stream},
         {"stderr", &no_stream},
-        // the terminal, which there is not
-        {"ioctl", f(&minus_one)},
-        {"isatty", f(&zero)},
-        {"tcgetattr", f(&minus_one)},
-        {"tcsetattr", f(&minus_one)},
-        {"sigaction", f(&zero)},
-        // clock, names, letters, order
-        {"time", f(&instead::time)},
-        {"gettimeofday", f(&instead::gettimeofday)},
-        {"localtime", f(&instead::localtime)},
-        {"sleep", f(&zero)},
-        {"sysconf", f(&zero)},
-        {"getpid", f(&zero)},
-        {"getuid", f(&zero)},
-        {"getlogin", f(&null)},
-        {"getpwnam", f(&null)},
-        {"getpwuid", f(&instead::getpwuid)},
-        {"getenv", f(&null)},
-        {"getcwd", f(&null)},
-        {"__ctype_b_loc", f(&ctype_b_loc)},
-        {"__errno_location", f(&errno_location)},
-        {"strerror", f(&instead::strerror)},
-        {"qsort", f(&instead::qsort)},
-        {"regcomp", f(&instead::regcomp)},
-        {"regexec", f(&instead::regexec)},
-        {"regerror", f(&instead::regerror)},
-        {"regfree", f(&nothing)},
-        // the function that writes the observation, and the stack on which a game is played
+        {"_ZNSs4_Rep20_S_empty_rep_storageE", &empty},
+        // those that write the observation
         {FILL, f(&instead::fill)},
         {DESCRIBE, f(&instead::describe)},
         {PRINT, f(&instead::print)},
         {DRAW_GLYPH, f(&instead::draw_glyph)},
         {DRAW_STATUS, f(&instead::draw_status)},
-        {"create_fcontext_stack", f(&create_stack)},
-        {"destroy_fcontext_stack", f(&nothing)},
-        // C++
-        {"__cxa_atexit", f(&zero)},
-        {"__cxa_finalize", f(&nothing)},
-        {"_ZNSt8ios_base4InitC1Ev", f(&nothing)},
-        {"_ZNSt8ios_base4InitD1Ev", f(&nothing)},
-        {"_ZNSs4_Rep20_S_empty_rep_storageE", &empty},
-        {"_ZNSs4_Rep9_S_createEmmRKSaIcE", f(&string_create)},
-        {"_ZNSs4_Rep10_M_destroyERKSaIcE", f(&string_destroy)},
-        {"_ZNSs6assignEPKcm", f(&string_assign)},
-        {"_ZNSs6assignERKSs", f(&string_assign_string)},
-        {"_ZNSsC1ERKSs", f(&string_copy)},
         // asked for, but not needed
         {"__gmon_start__", nullptr},
         {"__pthread_key_create", nullptr},
@@ -653,5 +572,6 @@ inline const std::unordered_map<std::string, const void*>& symbols() {
     };
     return all;
 }
+// clang-format on
 
 }  // namespace cypool::nethack

@@ -34,10 +34,7 @@ def is_valid() -> bool:
 
 @functools.cache
 def checked(folder: Path) -> tuple[bytes, bytes]:
-    """Returns the library and the texts.
-
-    Args:
-        folder: From `find`.
+    """Returns the library and the texts in a folder from `find`.
 
     Raises:
         ImportError: They have a different version or are damaged, or this machine cannot run the library.

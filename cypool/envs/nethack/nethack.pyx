@@ -163,8 +163,7 @@ cdef class NetHack(Env):
                 start.clock = wall_clock() if clock == REAL else at
             if self.game.begin(start):
                 return 0
-        raise_no_start()
-        return 0
+        raise RuntimeError("NetHack: the game never reaches its first command: try other options or seeds")
 
     cdef int step(self, const void* action) except -1 nogil:
         self.game.check()
@@ -259,11 +258,6 @@ cdef class NetHack(Env):
         if at == NULL:
             raise ValueError(f"name: expected a variable of NetHack's library, got {shown(name)}")
         return at
-
-
-cdef int raise_no_start() except -1 nogil:
-    with gil:
-        raise RuntimeError("NetHack: the game never reaches its first command: try other options or seeds")
 
 
 cdef int put_seeds(Start* start, object seeds) except -1:

@@ -37,11 +37,7 @@ def _address(number: int | None) -> bytes:
 
 
 class Clock:
-    """The clock of one copy of NLE's library: a local time that we set, without time zones.
-
-    Args:
-        file: The descriptor of the copy.
-    """
+    """The clock of one copy of NLE's library, a file descriptor: a local time that we set, without time zones."""
 
     def __init__(self, file: int):
         self._page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
@@ -59,12 +55,7 @@ class Clock:
 
 
 class Reference(gymnasium.Env[Any, Any]):
-    """An NLE environment that draws its episodes as cypool's does.
-
-    Args:
-        options: The options of cypool's environment.
-        limit: Truncates episodes after this number of steps; None: never.
-    """
+    """An NLE environment that draws its episodes as cypool's with these options does, and truncates them at a limit."""
 
     def __init__(self, options: Any, limit: int | None):
         task = options["task"]

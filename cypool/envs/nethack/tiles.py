@@ -32,10 +32,7 @@ def of_glyphs() -> NDArray[np.int64]:
 
 @functools.cache
 def pictures(folder: Path) -> NDArray[np.uint8]:
-    """Returns the tiles of all glyphs, uint8 (glyph, y, x, channel).
-
-    Args:
-        folder: The folder of nle, from `library.find`.
+    """Returns the tiles of all glyphs, uint8 (glyph, y, x, channel), from nle's folder.
 
     Raises:
         ImportError: The tiles are missing, or have a different version.

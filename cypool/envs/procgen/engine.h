@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -225,19 +226,6 @@ inline void open_library(const char* path, const char* pictures) {
 
 // ---- one game -----------------------------------------------------------------------------------------------------
 
-struct Settings : cypool::Options {
-    explicit Settings(const cypool::Options& given) : cypool::Options(given) {}
-
-    std::string game = at("env_name");
-    int num_levels = at("num_levels"), start_level = at("start_level"), distribution_mode = at("distribution_mode");
-    int debug_mode = at("debug_mode");
-    uint8_t use_sequential_levels = at("use_sequential_levels"), center_agent = at("center_agent");
-    uint8_t use_backgrounds = at("use_backgrounds"), use_monochrome_assets = at("use_monochrome_assets");
-    uint8_t restrict_themes = at("restrict_themes"), use_generated_assets = at("use_generated_assets");
-    uint8_t paint_vel_info = at("paint_vel_info");
-    bool has_own_painter = at("has_own_painter");  // else the library draws pictures
-};
-
 static_assert(sizeof(std::mt19937) == 5000);
 
 // How to get to a state again: numbers that can be checked, unlike the library's own state.
@@ -255,9 +243,16 @@ public:
     bool terminated = false, truncated = false;
 
     // Makes it, with its first level; `stream` seeds the stream of levels.
-    Game(const cypool::Options& options, uint32_t stream) : Game(Settings(options), stream) {}
-    Game(const Settings& settings, uint32_t stream) : sequential_(settings.use_sequential_levels) {
-        Option items[20];
+    Game(const cypool::Options& options, uint32_t stream) : sequential_(options.at("use_sequential_levels")) {
+        const std::string game = options.at("env_name");
+        constexpr const char* NUMBERS[] = {"num_levels",  "start_level",       "num_actions", "rand_seed",
+                                           "num_threads", "distribution_mode", "debug_mode"};
+        constexpr const char* FLAGS[] = {"use_sequential_levels", "center_agent",          "use_backgrounds",
+                                         "render_human",          "use_monochrome_assets", "restrict_themes",
+                                         "use_generated_assets",  "paint_vel_info"};
+        int32_t numbers[std::size(NUMBERS)];
+        uint8_t flags[std::size(FLAGS)];
+        Option items[2 + std::size(numbers) + std::size(flags)];
         int count = 0;
         auto add = [&](const char* name, Dtype dtype, const void* data, size_t length) {
             Option& item = items[count++];
@@ -267,25 +262,16 @@ public:
             item.count = static_cast<int>(length);
             item.data = const_cast<void*>(data);
         };
-        const int num_actions = 15, zero = 0;
-        const uint8_t yes = 1;
-        add("env_name", UINT8, settings.game.data(), settings.game.size());
+        add("env_name", UINT8, game.data(), game.size());
         add("resource_root", UINT8, library->pictures.data(), library->pictures.size());
-        add("num_levels", INT32, &settings.num_levels, 1);
-        add("start_level", INT32, &settings.start_level, 1);
-        add("num_actions", INT32, &num_actions, 1);
-        add("rand_seed", INT32, &zero, 1);
-        add("num_threads", INT32, &zero, 1);
-        add("distribution_mode", INT32, &settings.distribution_mode, 1);
-        add("debug_mode", INT32, &settings.debug_mode, 1);
-        add("use_sequential_levels", UINT8, &settings.use_sequential_levels, 1);
-        add("center_agent", UINT8, &settings.center_agent, 1);
-        add("use_backgrounds", UINT8, &settings.use_backgrounds, 1);
-        add("use_monochrome_assets", UINT8, &settings.use_monochrome_assets, 1);
-        add("restrict_themes", UINT8, &settings.restrict_themes, 1);
-        add("use_generated_assets", UINT8, &settings.use_generated_assets, 1);
-        add("paint_vel_info", UINT8, &settings.paint_vel_info, 1);
-        add("render_human", UINT8, &yes, 1);
+        for (size_t k = 0; k < std::size(NUMBERS); ++k) {
+            numbers[k] = options.at(NUMBERS[k]);
+            add(NUMBERS[k], INT32, &numbers[k], 1);
+        }
+        for (size_t k = 0; k < std::size(FLAGS); ++k) {
+            flags[k] = options.at(FLAGS[k]);
+            add(FLAGS[k], UINT8, &flags[k], 1);
+        }
         handle_ = library->instance({items, count});
         game_ = **reinterpret_cast<char***>(static_cast<char*>(handle_) + at::GAMES);
         field<std::mt19937>(at::LEVEL_STREAM).seed(stream);
@@ -297,7 +283,7 @@ public:
         call([&] { library->set_buffers(handle_, &buffers); });
         last_move_ = field<int>(at::LAST_MOVE);
         Mirrored::share(game_);
-        if (settings.has_own_painter) own_.emplace(game_, library->base, settings.game);
+        if (options.at("has_own_painter")) own_.emplace(game_, library->base, game);
     }
     ~Game() {
         // a call that did not end holds its locks

@@ -34,10 +34,7 @@ def is_valid() -> bool:
 
 @functools.cache
 def checked(folder: Path) -> tuple[Path, str]:
-    """Returns the library to open, and the folder of its pictures in the form it expects.
-
-    Args:
-        folder: From `find`.
+    """Returns the library to open in a folder from `find`, and the folder of its pictures in the form it expects.
 
     Raises:
         ImportError: They have a different version, or are damaged or incomplete, or this machine cannot run the

@@ -482,20 +482,14 @@ private:
     // ---- tools of all of these
 
     void tile(const Image::Data& image, const RectF& to, float ratio, int opacity, bool is_mirrored) const {
-        if (ratio == 0) {
-            canvas_.copy(image, to, opacity, is_mirrored);
-        } else if (ratio < 0) {
-            const int count = std::max(1, static_cast<int>(to.h / (to.w * -ratio)));
-            const float height = static_cast<float>(to.h / count), width = static_cast<float>(to.w);
-            for (int k = 0; k < count; ++k) {
-                canvas_.copy(image, {to.x, to.y + height * k, width, height}, opacity, is_mirrored);
-            }
-        } else {
-            const int count = std::max(1, static_cast<int>(to.w / (to.h * ratio)));
-            const float width = static_cast<float>(to.w / count), height = static_cast<float>(to.h);
-            for (int k = 0; k < count; ++k) {
-                canvas_.copy(image, {to.x + width * k, to.y, width, height}, opacity, is_mirrored);
-            }
+        if (ratio == 0) return canvas_.copy(image, to, opacity, is_mirrored);
+        const bool is_column = ratio < 0;
+        const int count = std::max(1, static_cast<int>(is_column ? to.h / (to.w * -ratio) : to.w / (to.h * ratio)));
+        const float width = static_cast<float>(is_column ? to.w : to.w / count);
+        const float height = static_cast<float>(is_column ? to.h / count : to.h);
+        for (int k = 0; k < count; ++k) {
+            const double x = is_column ? to.x : to.x + width * k, y = is_column ? to.y + height * k : to.y;
+            canvas_.copy(image, {x, y, width, height}, opacity, is_mirrored);
         }
     }
     // Turned around the middle. A half turn is a rectangle of negative size.

@@ -112,8 +112,7 @@ cdef class Procgen(Env):
     cdef int check(self) except -1 nogil:
         # a reset may have failed
         if self.game == NULL:
-            with gil:
-                raise RuntimeError(f"env {self.env_id}: expected a successful reset first")
+            raise RuntimeError(f"env {self.env_id}: expected a successful reset first")
         return 0
 
     cdef int reset(self) except -1 nogil:
@@ -174,8 +173,7 @@ cdef class Procgen(Env):
             self.start()
         self.is_seeded = False
         if not self.game.load(saved):
-            with gil:
-                raise ValueError("state[6]: expected the actions of one level, got actions after its end")
+            raise ValueError("state[6]: expected the actions of one level, got actions after its end")
         return 0
 
     cdef int copy_from(self, Env other) except -1 nogil:

@@ -31,13 +31,7 @@ def _rows(columns: list[NDArray[Any]]) -> Any:
 
 
 class Batch:
-    """An instance of the library: a batch of environments, which it resets itself.
-
-    Args:
-        num: Number of environments.
-        rand_seed: As in procgen.
-        options: The options of cypool's environment.
-    """
+    """An instance of the library: a batch of environments with our options, which it resets itself."""
 
     def __init__(self, num: int, rand_seed: int, options: Any):
         path, pictures = checked(find(options["procgen_path"]))
@@ -88,12 +82,7 @@ class Batch:
 
 
 class Reference:
-    """Batches as one Gymnasium-style vector environment, without last observations.
-
-    Args:
-        ours: The pool whose options and spaces it uses.
-        seed: The pool's seed.
-    """
+    """Batches as one Gymnasium-style vector environment like our pool, without last observations."""
 
     # no Generators
     np_random = None

@@ -86,7 +86,8 @@ def check_saved(state: Any, options: dict[str, Any]) -> tuple[Any, ...]:
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the settings that engine.h reads."""
     mode = options["distribution_mode"]
-    settings = {**options, "distribution_mode": MODE_NUMBERS[mode], "has_own_painter": options["painter"] == "cypool"}
+    settings = {**options, "distribution_mode": MODE_NUMBERS[mode], "has_own_painter": options["painter"] == "cypool",
+                "num_actions": NUM_ACTIONS, "rand_seed": 0, "num_threads": 0, "render_human": True}
     if mode == "exploration":
         settings |= {"num_levels": 1, "start_level": GAMES[options["env_name"]].exploration_level}
     return settings

@@ -43,6 +43,8 @@ cdef class Adroit(RoboticsEnv):
     cdef vector[double] middle, half     # of the actuators' ranges
     cdef int palm                        # a site
     cdef dict parts                      # of `initial_state_dict`: sizes by names
+    cdef vector[double*] placed          # where in the model the parts are that place objects; a subclass sets it
+    cdef vector[int] placed_sizes
     cdef vector[double] given            # the next reset's `initial_state_dict`, part after part; empty: none
 
     def __init__(self, spec, env_id, task, written, placed):
@@ -56,12 +58,10 @@ cdef class Adroit(RoboticsEnv):
         self.reads, self.writes_model = 1 << XPOS | 1 << SITE_XPOS, True
         self.palm = self.site("S_grasp")
         self.parts = {"qpos": self.model.nq, "qvel": self.model.nv, **placed}
+        self.placed_sizes = list(placed.values())
 
     cdef void place(self) noexcept nogil:
         """Draws the positions of objects, and writes them to the model."""
-
-    cdef void place_at(self, const double* numbers) noexcept nogil:
-        """Writes the positions of objects to the model."""
 
     cdef void begin_measures(self) noexcept nogil:
         """Remembers values of the episode, after the first forward."""
@@ -72,6 +72,8 @@ cdef class Adroit(RoboticsEnv):
 
     cdef int begin_episode(self) except -1 nogil:
         cdef vector[double] given
+        cdef const double* numbers
+        cdef size_t k
         # it is for one reset, also if that fails
         given.swap(self.given)
         self.reset_data()
@@ -82,7 +84,10 @@ cdef class Adroit(RoboticsEnv):
         if not given.empty():
             memcpy(self.data.qpos, given.data(), self.model.nq * sizeof(double))
             memcpy(self.data.qvel, given.data() + self.model.nq, self.model.nv * sizeof(double))
-            self.place_at(given.data() + self.model.nq + self.model.nv)
+            numbers = given.data() + self.model.nq + self.model.nv
+            for k in range(self.placed.size()):
+                memcpy(self.placed[k], numbers, self.placed_sizes[k] * sizeof(double))
+                numbers += self.placed_sizes[k]
             self.forward()
         return 0
 
@@ -131,21 +136,19 @@ cdef class AdroitDoor(Adroit):
     """
     describe = staticmethod(specs.adroit("door", load_robot))
 
-    cdef int frame, hinge, handle
+    cdef int hinge, handle
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "door", ("body_pos",), {"door_body_pos": 3})
         # the reference takes its place in qvel for that in qpos
-        self.frame, self.hinge, self.handle = self.body("frame"), self.qvel_of("door_hinge"), self.site("S_handle")
+        self.hinge, self.handle = self.qvel_of("door_hinge"), self.site("S_handle")
+        self.placed.push_back(self.own.body_pos + 3 * self.body("frame"))
 
     cdef void place(self) noexcept nogil:
-        cdef double* frame = self.own.body_pos + 3 * self.frame
+        cdef double* frame = self.placed[0]
         frame[0] = self.uniform(-0.3, -0.2)
         frame[1] = self.uniform(0.25, 0.35)
         frame[2] = self.uniform(0.252, 0.35)
-
-    cdef void place_at(self, const double* numbers) noexcept nogil:
-        memcpy(self.own.body_pos + 3 * self.frame, numbers, 3 * sizeof(double))
 
     cdef bint judge(self) noexcept nogil:
         cdef double angle = self.data.qpos[self.hinge]
@@ -186,7 +189,7 @@ cdef class AdroitHammer(Adroit):
     """
     describe = staticmethod(specs.adroit("hammer", load_robot))
 
-    cdef int board, hammer               # bodies
+    cdef int hammer                      # a body
     cdef int nail, head, nail_goal       # sites
     cdef int force                       # a sensor
 
@@ -194,16 +197,14 @@ cdef class AdroitHammer(Adroit):
         super().__init__(spec, env_id, "hammer", ("body_pos",), {"board_pos": 3})
         self.sees_sensors = True
         self.reads |= 1 << XQUAT | 1 << SENSED_MOTION | 1 << SENSED_FORCES
-        self.board, self.hammer = self.body("nail_board"), self.body("Object")
+        self.hammer = self.body("Object")
+        self.placed.push_back(self.own.body_pos + 3 * self.body("nail_board"))
         self.nail, self.head, self.nail_goal = self.site("S_target"), self.site("tool"), self.site("nail_goal")
         # the reference takes the number of a sensor for its place
         self.force = self.loaded.find(libmujoco.mjOBJ_SENSOR, "S_nail")
 
     cdef void place(self) noexcept nogil:
-        self.own.body_pos[3 * self.board + 2] = self.uniform(0.1, 0.25)
-
-    cdef void place_at(self, const double* numbers) noexcept nogil:
-        memcpy(self.own.body_pos + 3 * self.board, numbers, 3 * sizeof(double))
+        self.placed[0][2] = self.uniform(0.1, 0.25)
 
     cdef bint judge(self) noexcept nogil:
         cdef const double* hammer = self.data.xpos + 3 * self.hammer
@@ -248,12 +249,13 @@ cdef class AdroitPen(Adroit):
     """
     describe = staticmethod(specs.adroit("pen", load_robot))
 
-    cdef int wanted, pen                 # bodies
+    cdef int pen                         # a body
     cdef int ball, top, bottom, wanted_top, wanted_bottom    # sites
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "pen", ("body_quat",), {"desired_orien": 4})
-        self.wanted, self.pen, self.ball = self.body("target"), self.body("Object"), self.site("eps_ball")
+        self.pen, self.ball = self.body("Object"), self.site("eps_ball")
+        self.placed.push_back(self.own.body_quat + 4 * self.body("target"))
         self.top, self.bottom = self.site("object_top"), self.site("object_bottom")
         self.wanted_top, self.wanted_bottom = self.site("target_top"), self.site("target_bottom")
         # the lengths of both pens
@@ -263,10 +265,7 @@ cdef class AdroitPen(Adroit):
         cdef double[3] euler = [0, 0, 0]
         euler[0] = self.uniform(-1, 1)
         euler[1] = self.uniform(-1, 1)
-        euler2quat(euler, self.own.body_quat + 4 * self.wanted)
-
-    cdef void place_at(self, const double* numbers) noexcept nogil:
-        memcpy(self.own.body_quat + 4 * self.wanted, numbers, 4 * sizeof(double))
+        euler2quat(euler, self.placed[0])
 
     cdef void begin_measures(self) noexcept nogil:
         self.episode[0] = self.apart(self.at(self.top), self.at(self.bottom))
@@ -326,19 +325,17 @@ cdef class AdroitRelocate(Adroit):
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "relocate", ("body_pos", "site_pos"), {"obj_pos": 3, "target_pos": 3})
         self.ball, self.target = self.body("Object"), self.site("target")
+        self.placed.push_back(self.own.body_pos + 3 * self.ball)
+        self.placed.push_back(self.own.site_pos + 3 * self.target)
 
     cdef void place(self) noexcept nogil:
-        cdef double* ball = self.own.body_pos + 3 * self.ball
-        cdef double* target = self.own.site_pos + 3 * self.target
+        cdef double* ball = self.placed[0]
+        cdef double* target = self.placed[1]
         ball[0] = self.uniform(-0.15, 0.15)
         ball[1] = self.uniform(-0.15, 0.3)
         target[0] = self.uniform(-0.2, 0.2)
         target[1] = self.uniform(-0.2, 0.2)
         target[2] = self.uniform(0.15, 0.35)
-
-    cdef void place_at(self, const double* numbers) noexcept nogil:
-        memcpy(self.own.body_pos + 3 * self.ball, numbers, 3 * sizeof(double))
-        memcpy(self.own.site_pos + 3 * self.target, numbers + 3, 3 * sizeof(double))
 
     cdef bint judge(self) noexcept nogil:
         cdef const double* ball = self.data.xpos + 3 * self.ball

@@ -82,21 +82,22 @@ cdef class Fetch(RoboticsEnv):
     cdef int grip, thing                 # sites; -1: there is no object
     cdef int qpos_of_thing, target
     cdef int mocap, welded               # the body that moves the robot, and the one that follows
-    cdef int[2] fingers, fingers_qvel    # joints
+    cdef vector[int] fingers             # positions of two joints
+    cdef int[2] fingers_qvel
     cdef bint is_closed                  # the gripper is, as it is blocked
     cdef double[2] opening               # how far it was open before
     cdef vector[double] jacobian
 
-    def __init__(self, spec, env_id, task):
-        cdef Model model = load_robot(specs.fetch_path(task))
+    def __init__(self, spec, env_id):
+        cdef Model model = load_robot(specs.fetch_path(self.task))
         cdef int k
-        start, gripper, self.height = fetch_start_of(model, task)
+        start, gripper, self.height = fetch_start_of(model, self.task)
         self.gripper = gripper
         self.has_scene = True
         super().__init__(spec, env_id, model, start, specs.FETCH_FRAME_SKIP, ("site_pos",))
         # it writes only while a picture is drawn
         self.keeps_model = True
-        given = FETCH_TASKS[task]
+        given = FETCH_TASKS[self.task]
         # what it reads follows from mj_forward, or from the last of MuJoCo's steps, which mj_step repeats
         self.reads = NO_OUTPUTS
         self.block_gripper, self.in_the_air, self.offset = given.block_gripper, given.in_the_air, given.offset
@@ -163,7 +164,6 @@ cdef class Fetch(RoboticsEnv):
             d.mocap_quat[4 * self.mocap + k] = d.xquat[4 * self.welded + k] + turn[k]
 
     cdef int step_robot(self, const void* action) except -1 nogil:
-        cdef double far
         cdef int k
         self.set_inputs(action)
         self.is_closed = False
@@ -176,12 +176,7 @@ cdef class Fetch(RoboticsEnv):
         else:
             self.materialize()
         self.find_goals()
-        far = distance(self.achieved_goal.data(), self.goal.data(), 3)
-        self.info[0] = far < THRESHOLD
-        if self.dense:
-            self.reward = -far
-        else:
-            self.reward = -1.0 if far > THRESHOLD else -0.0
+        self.judge_distance(THRESHOLD)
         return 0
 
     cdef int close_gripper(self) except -1 nogil:
@@ -232,8 +227,7 @@ cdef class Fetch(RoboticsEnv):
             obs.put(thing, 3)
             for k in range(3):
                 obs.put(thing[k] - grip[k])
-        for k in range(2):
-            obs.put(d.qpos[self.fingers[k]])
+        obs.put(d.qpos, self.fingers)
         if self.thing >= 0:
             mat2euler(d.site_xmat + 9 * self.thing, numbers)
             obs.put(numbers, 3)
@@ -272,10 +266,8 @@ cdef class FetchReach(Fetch):
 
     Everything else is as in `Fetch`.
     """
-    describe = staticmethod(specs.fetch("reach", load_robot))
-
-    def __init__(self, spec, env_id):
-        super().__init__(spec, env_id, "reach")
+    task = "reach"
+    describe = staticmethod(specs.fetch(task, load_robot))
 
 
 cdef class FetchPush(Fetch):
@@ -288,10 +280,8 @@ cdef class FetchPush(Fetch):
 
     Everything else is as in `Fetch`.
     """
-    describe = staticmethod(specs.fetch("push", load_robot))
-
-    def __init__(self, spec, env_id):
-        super().__init__(spec, env_id, "push")
+    task = "push"
+    describe = staticmethod(specs.fetch(task, load_robot))
 
 
 cdef class FetchSlide(Fetch):
@@ -303,10 +293,8 @@ cdef class FetchSlide(Fetch):
 
     Everything else is as in `Fetch`.
     """
-    describe = staticmethod(specs.fetch("slide", load_robot))
-
-    def __init__(self, spec, env_id):
-        super().__init__(spec, env_id, "slide")
+    task = "slide"
+    describe = staticmethod(specs.fetch(task, load_robot))
 
 
 cdef class FetchPickAndPlace(Fetch):
@@ -318,7 +306,5 @@ cdef class FetchPickAndPlace(Fetch):
 
     Everything else is as in `Fetch`.
     """
-    describe = staticmethod(specs.fetch("pick_and_place", load_robot))
-
-    def __init__(self, spec, env_id):
-        super().__init__(spec, env_id, "pick_and_place")
+    task = "pick_and_place"
+    describe = staticmethod(specs.fetch(task, load_robot))

@@ -1,7 +1,6 @@
 """Rewards from goals: functions of goals alone, for any number of them at once, bit-identical to the reference."""
 from __future__ import annotations
 
-import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +9,6 @@ from numpy.typing import NDArray
 from cypool.envs.robotics.rotations import angles_of_pens
 
 Numbers = NDArray[np.float64]
-
-_EPS4 = np.finfo(np.float64).eps * 4.0
 
 
 class Distance(NamedTuple):
@@ -144,28 +141,6 @@ def lengths(ways: Numbers, n: int) -> Numbers:
     return found
 
 
-def euler2mat(euler: Numbers) -> Numbers:
-    """Returns the matrices of rotations, computed as in gymnasium-robotics."""
-    ai, aj, ak = -euler[..., 2], -euler[..., 1], -euler[..., 0]
-    si, sj, sk = np.sin(ai), np.sin(aj), np.sin(ak)
-    ci, cj, ck = np.cos(ai), np.cos(aj), np.cos(ak)
-    cc, cs, sc, ss = ci * ck, ci * sk, si * ck, si * sk
-    rows = ((cj * ci, cj * si, -sj), (sj * cs - sc, sj * ss + cc, cj * sk), (sj * cc + ss, sj * sc - cs, cj * ck))
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
-def mat2euler(mat: Numbers) -> Numbers:
-    """Returns the Euler angles of rotations, computed as in gymnasium-robotics."""
-    cy = np.sqrt(mat[..., 2, 2] * mat[..., 2, 2] + mat[..., 1, 2] * mat[..., 1, 2])
-    regular = cy > _EPS4
-    euler = np.empty(mat.shape[:-1])
-    euler[..., 2] = np.where(regular, -np.arctan2(mat[..., 0, 1], mat[..., 0, 0]),
-                             -np.arctan2(-mat[..., 1, 0], mat[..., 1, 1]))
-    euler[..., 1] = -np.arctan2(-mat[..., 0, 2], cy)
-    euler[..., 0] = np.where(regular, -np.arctan2(mat[..., 1, 2], mat[..., 2, 2]), 0.0)
-    return euler
-
-
 def euler2quat(euler: Numbers) -> Numbers:
     """Returns the quaternions of Euler angles, computed as in gymnasium-robotics."""
     ai, aj, ak = euler[..., 2] / 2, -euler[..., 1] / 2, euler[..., 0] / 2
@@ -177,11 +152,8 @@ def euler2quat(euler: Numbers) -> Numbers:
 
 def parallel_rotations() -> Numbers:
     """Returns the quaternions of the 24 rotations that map axes to axes, in gymnasium-robotics' order."""
-    found: list[Numbers] = []
-    for angles in itertools.product((0.0, np.pi / 2, -np.pi / 2, np.pi), repeat=3):
-        turns = np.round(mat2euler(euler2mat(np.array(angles))) / (np.pi / 2))
-        turns[[0, 2]] = np.where(turns[[0, 2]] == -2, 2, turns[[0, 2]])
-        euler = turns * (np.pi / 2)
-        if all((euler != other).any() for other in found):
-            found.append(euler)
-    return euler2quat(np.array(found))
+    # quarter turns around z for those around x and y, with the package's signs of zeros
+    upright, upside_down = (0, 1, -1, 2), (2, -1, 1, -0.0)
+    turns = [(x, y, z) for x, y in ((0, 0), (0, 1), (0, -1), (2, 0), (1, 0), (-1, 0))
+             for z in (upside_down if x in (2, -1) else upright)]
+    return euler2quat(np.array(turns) * (np.pi / 2))

@@ -23,19 +23,9 @@ from cypool.random cimport integers
 
 # of a reset; the reference tries for ever
 cdef enum: HAND_MOST_ATTEMPTS = 100
-cdef enum:
-    POSITION_IGNORED
-    POSITION_FIXED
-    POSITION_RANDOM
-cdef enum:
-    ROTATION_XYZ
-    ROTATION_Z
-    ROTATION_PARALLEL
-cdef enum:
-    NO_TOUCH
-    TOUCH_SENSORDATA
-    TOUCH_BOOLEAN
-    TOUCH_LOG
+cdef enum: POSITION_IGNORED, POSITION_FIXED, POSITION_RANDOM
+cdef enum: ROTATION_XYZ, ROTATION_Z, ROTATION_PARALLEL
+cdef enum: NO_TOUCH, TOUCH_SENSORDATA, TOUCH_BOOLEAN, TOUCH_LOG
 # of a site where something is touched, and where nothing is
 cdef float[4] TOUCHED = [1.0, 0.0, 0.0, 0.5]
 cdef float[4] UNTOUCHED = [0.0, 0.5, 0.0, 0.2]
@@ -85,9 +75,6 @@ cdef class Hand(RoboticsEnv):
                 self.joints_qvel.push_back(self.qvel_of(name))
 
     cdef void set_inputs(self, const void* action) noexcept nogil:
-        self.control(action)
-
-    cdef void control(self, const void* action) noexcept nogil:
         """Moves each joint to a point in its range: the middle if there is no action."""
         cdef double low, high, part
         cdef int k
@@ -97,11 +84,8 @@ cdef class Hand(RoboticsEnv):
             self.data.ctrl[k] = clip((high + low) / 2.0 + part * ((high - low) / 2.0), low, high)
 
     cdef void put_joints(self, ObsWriter* obs) noexcept nogil:
-        cdef size_t k
-        for k in range(self.joints.size()):
-            obs.put(self.data.qpos[self.joints[k]])
-        for k in range(self.joints.size()):
-            obs.put(self.data.qvel[self.joints_qvel[k]])
+        obs.put(self.data.qpos, self.joints)
+        obs.put(self.data.qvel, self.joints_qvel)
 
 
 cdef class HandReach(Hand):
@@ -162,16 +146,10 @@ cdef class HandReach(Hand):
         return 0
 
     cdef int step_robot(self, const void* action) except -1 nogil:
-        cdef double far
         self.set_inputs(action)
         self.simulate()
         self.find_goals()
-        far = distance(self.achieved_goal.data(), self.goal.data(), 15)
-        self.info[0] = far < self.distance_threshold
-        if self.dense:
-            self.reward = -far
-        else:
-            self.reward = -1.0 if far > self.distance_threshold else -0.0
+        self.judge_distance(self.distance_threshold)
         return 0
 
     cdef void find_goals(self) noexcept nogil:
@@ -224,9 +202,9 @@ cdef class Manipulate(Hand):
     cdef int hidden                      # a geom; -1: there is none
     cdef vector[int] sensors, sites      # of touch
 
-    def __init__(self, spec, env_id, thing):
+    def __init__(self, spec, env_id):
         options = spec.options
-        cdef Model model = load_robot(specs.manipulate_path(thing, options["touch_get_obs"]))
+        cdef Model model = load_robot(specs.manipulate_path(self.object_name, options["touch_get_obs"]))
         cdef int k
         super().__init__(spec, env_id, model, None, ("geom_rgba", "site_rgba"))
         goals = spec.goals
@@ -235,7 +213,7 @@ cdef class Manipulate(Hand):
         self.touch = NO_TOUCH if options["touch_get_obs"] is None else 1 + specs.TOUCH.index(options["touch_get_obs"])
         self.shows_touch = options["touch_visualisation"] == "on_touch"
         self.randomize_position = options.get("randomize_initial_position", True)
-        self.randomize_rotation = options.get("randomize_initial_rotation", thing != "pen")
+        self.randomize_rotation = options.get("randomize_initial_rotation", self.object_name != "pen")
         self.ignores_z = goals.ignores_z
         self.distance_threshold, self.rotation_threshold = goals.distance_threshold, goals.rotation_threshold
         self.ranges = [number for pair in RANGES for number in pair]
@@ -258,8 +236,6 @@ cdef class Manipulate(Hand):
 
     cdef int begin_episode(self) except -1 nogil:
         cdef double* quat = self.goal.data() + 3
-        cdef double[3] axis = [0, 0, 1]
-        cdef double angle
         cdef int attempts = 0, k
         while not self.is_placed():
             attempts += 1
@@ -270,16 +246,21 @@ cdef class Manipulate(Hand):
             self.goal[k] = self.data.qpos[self.thing + k]
             if self.position == POSITION_RANDOM:
                 self.goal[k] += self.uniform(self.ranges[2 * k], self.ranges[2 * k + 1])
-        angle = self.uniform(-M_PI, M_PI)
+        self.draw_rotation(quat)
+        normalize(quat, 4)
+        self.find_goals()
+        return 0
+
+    cdef void draw_rotation(self, double* quat) noexcept nogil:
+        cdef double[3] axis = [0, 0, 1]
+        cdef double angle = self.uniform(-M_PI, M_PI)
+        cdef int k
         if self.rotation == ROTATION_XYZ:
             for k in range(3):
                 axis[k] = self.uniform(-1.0, 1.0)
         quat_of(angle, axis, quat)
         if self.rotation == ROTATION_PARALLEL:
             quat_mul(quat, self.parallel + 4 * integers(self.rng, 0, 24), quat)
-        normalize(quat, 4)
-        self.find_goals()
-        return 0
 
     cdef int is_placed(self) except -1 nogil:
         """Puts the object on the palm, waits, and returns whether it is still there.
@@ -287,22 +268,15 @@ cdef class Manipulate(Hand):
         The data is not reset: warm start, controls and forces carry over from the previous episode.
         """
         cdef double* qpos = self.data.qpos + self.thing
-        cdef double[3] place, axis = [0, 0, 1]
+        cdef double[3] place
         cdef double[4] quat, turn
-        cdef double angle
         cdef int k, _k
         self.set_initial()
         self.forward()
         memcpy(place, qpos, sizeof(place))
         memcpy(quat, qpos + 3, sizeof(quat))
         if self.randomize_rotation:
-            angle = self.uniform(-M_PI, M_PI)
-            if self.rotation == ROTATION_XYZ:
-                for k in range(3):
-                    axis[k] = self.uniform(-1.0, 1.0)
-            quat_of(angle, axis, turn)
-            if self.rotation == ROTATION_PARALLEL:
-                quat_mul(turn, self.parallel + 4 * integers(self.rng, 0, 24), turn)
+            self.draw_rotation(turn)
             quat_mul(quat, turn, quat)
         if self.randomize_position and self.position != POSITION_FIXED:
             for k in range(3):
@@ -311,7 +285,7 @@ cdef class Manipulate(Hand):
         memcpy(qpos, place, sizeof(place))
         memcpy(qpos + 3, quat, sizeof(quat))
         for _k in range(10):
-            self.control(NULL)
+            self.set_inputs(NULL)
             self.simulate()
         self.forward()
         return self.data.site_xpos[3 * self.center + 2] > 0.04
@@ -322,7 +296,7 @@ cdef class Manipulate(Hand):
         cdef double[3] euler, wanted
         cdef double[4] quat
         cdef bint success
-        self.control(action)
+        self.set_inputs(action)
         self.simulate()
         self.find_goals()
         if self.position != POSITION_IGNORED:
@@ -388,10 +362,8 @@ cdef class HandBlock(Manipulate):
 
     Everything else is as in `Manipulate`.
     """
-    describe = staticmethod(specs.manipulate("block", load_robot))
-
-    def __init__(self, spec, env_id):
-        super().__init__(spec, env_id, "block")
+    object_name = "block"
+    describe = staticmethod(specs.manipulate(object_name, load_robot))
 
 
 cdef class HandEgg(Manipulate):
@@ -401,10 +373,8 @@ cdef class HandEgg(Manipulate):
 
     Everything else is as in `Manipulate`.
     """
-    describe = staticmethod(specs.manipulate("egg", load_robot))
-
-    def __init__(self, spec, env_id):
-        super().__init__(spec, env_id, "egg")
+    object_name = "egg"
+    describe = staticmethod(specs.manipulate(object_name, load_robot))
 
 
 cdef class HandPen(Manipulate):
@@ -414,7 +384,5 @@ cdef class HandPen(Manipulate):
 
     Everything else is as in `Manipulate`.
     """
-    describe = staticmethod(specs.manipulate("pen", load_robot))
-
-    def __init__(self, spec, env_id):
-        super().__init__(spec, env_id, "pen")
+    object_name = "pen"
+    describe = staticmethod(specs.manipulate(object_name, load_robot))

@@ -235,6 +235,11 @@ cdef class _AntMaze(Maze):
         self.least_force, self.most_force = options["contact_force_range"]
         self.forces.resize(6 * self.model.nbody)
 
+    cdef int begin_episode(self) except -1 nogil:
+        Maze.begin_episode(self)
+        self.clip_forces()
+        return 0
+
     cdef int run(self, const void* action) except -1 nogil:
         """Applies the action; info contains the velocity."""
         cdef const double* position = self.data.xpos + 3 * self.torso
@@ -282,7 +287,7 @@ cdef class _AntMaze(Maze):
         cdef int first = 6 * self.first_force
         obs.put(self.data.qpos + 2, self.model.nq - 2)
         obs.put(self.data.qvel, self.model.nv)
-        if first >= 0:
+        if obs.left() > 0:
             obs.put(self.forces.data() + first, self.forces.size() - first)
         return 0
 
@@ -312,8 +317,7 @@ cdef class AntMaze(_AntMaze):
         self.reads = 1 << XPOS | 1 << CFRC_EXT
 
     cdef int begin_episode(self) except -1 nogil:
-        Maze.begin_episode(self)
-        self.clip_forces()
+        _AntMaze.begin_episode(self)
         self.write_position_info(self.data.qpos)
         return 0
 
@@ -324,13 +328,6 @@ cdef class AntMaze(_AntMaze):
         self.info[REWARD_CTRL] = -self.control_cost(action)
         self.info[REWARD_SURVIVE] = self.is_healthy() * self.healthy_reward
         self.info[REWARD_CONTACT] = -self.contact_cost()
-        return 0
-
-    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
-        obs.put(self.data.qpos + 2, self.model.nq - 2)
-        obs.put(self.data.qvel, self.model.nv)
-        if obs.left() > 0:
-            obs.put(self.forces.data() + 6, self.forces.size() - 6)
         return 0
 
 
@@ -354,11 +351,6 @@ cdef class AntMazeV4(_AntMaze):
         self.use_contact_forces = spec.options["use_contact_forces"]
         self.first_force = 0 if self.use_contact_forces else -1
         self.reads = 1 << XPOS | self.use_contact_forces << CFRC_EXT
-
-    cdef int begin_episode(self) except -1 nogil:
-        Maze.begin_episode(self)
-        self.clip_forces()
-        return 0
 
     cdef int step_robot(self, const void* action) except -1 nogil:
         self.run(action)

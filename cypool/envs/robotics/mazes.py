@@ -63,12 +63,6 @@ def _packaged(robot: str, maze_map: Map, shares_empty: bool) -> Maze:
 def load_maze(robot: str, maze_map: Map, is_v3: bool, xml_file: str | None) -> tuple[Any, Cells, Cells]:
     """Returns the model of a maze, and the centers of the cells with goals and of those where episodes begin.
 
-    Args:
-        robot: One of `ROBOTS`.
-        maze_map: As `check_map` returns it.
-        is_v3: Whether the environment is version 3.
-        xml_file: The user's robot.
-
     Raises:
         TypeError, ValueError: The user's robot cannot be used in a maze.
     """

@@ -36,12 +36,7 @@ def load() -> Any:
 
 
 def make(id: str, **options: Any) -> Any:
-    """Returns the environment of an id, without Gymnasium's checking wrappers.
-
-    Args:
-        id: The package's id.
-        **options: Options that both have; maze maps as lists, and no options for storing results.
-    """
+    """Returns the environment of an id, without Gymnasium's checking wrappers, with the options that both have."""
     import gymnasium
 
     load()
@@ -54,7 +49,7 @@ def make(id: str, **options: Any) -> Any:
         # that there is a newer version of the environment
         warnings.simplefilter("ignore")
         env: Any = gymnasium.make(id, disable_env_checker=True, **options)
-    return Plain(env)
+    return plain(env)
 
 
 def make_reference(ours: Any, seed: int, options: dict[str, Any]) -> tuple[Any, str]:
@@ -76,51 +71,44 @@ def bits(tasks: Any) -> np.int32:
     return np.int32(sum(1 << list(KITCHEN_TASKS).index(task) for task in tasks))
 
 
-class Plain:
-    """A Gymnasium wrapper that returns cypool's types: the kitchen's goals as arrays, and its lists as bits.
+def plain(env: Any) -> Any:
+    """Returns a wrapper that returns cypool's types: the kitchen's goals as arrays, and its lists as bits."""
+    import gymnasium
 
-    Args:
-        env: The environment.
-    """
+    class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
+        def __init__(self, env: Any):
+            super().__init__(env)
+            spaces = getattr(env.observation_space, "spaces", {})
+            if isinstance(spaces.get("achieved_goal"), gymnasium.spaces.Dict):
+                size = sum(space.shape[0] for space in spaces["achieved_goal"].values())
+                goal = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float64)
+                self.observation_space = gymnasium.spaces.Dict(
+                    achieved_goal=goal, desired_goal=goal, observation=spaces["observation"])
 
-    def __new__(cls, env: Any) -> Any:
-        """Returns the wrapper, so that Gymnasium is not imported before a comparison."""
-        import gymnasium
+        def reset(self, **given: Any) -> Any:
+            obs, info = self.env.reset(**given)
+            return self._flat(obs), self._plain(info)
 
-        class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
-            def __init__(self, env: Any):
-                super().__init__(env)
-                spaces = getattr(env.observation_space, "spaces", {})
-                if isinstance(spaces.get("achieved_goal"), gymnasium.spaces.Dict):
-                    size = sum(space.shape[0] for space in spaces["achieved_goal"].values())
-                    goal = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float64)
-                    self.observation_space = gymnasium.spaces.Dict(
-                        achieved_goal=goal, desired_goal=goal, observation=spaces["observation"])
+        def step(self, action: Any) -> Any:
+            obs, reward, terminated, truncated, info = self.env.step(action)
+            return self._flat(obs), reward, terminated, truncated, self._plain(info)
 
-            def reset(self, **given: Any) -> Any:
-                obs, info = self.env.reset(**given)
-                return self._flat(obs), self._plain(info)
+        @property  # type: ignore[misc]
+        def np_random(self) -> Any:
+            # the one that the kitchen's episodes draw from
+            inner: Any = self.unwrapped
+            return getattr(inner, "robot_env", inner).np_random
 
-            def step(self, action: Any) -> Any:
-                obs, reward, terminated, truncated, info = self.env.step(action)
-                return self._flat(obs), reward, terminated, truncated, self._plain(info)
+        def _flat(self, obs: Any) -> Any:
+            if not isinstance(obs, dict):
+                return obs
+            # in the order in which tasks were given
+            inner: Any = self.unwrapped
+            return {name: np.concatenate([part[task] for task in inner.goal])
+                    if isinstance(part, dict) else part for name, part in obs.items()}
 
-            @property  # type: ignore[misc]
-            def np_random(self) -> Any:
-                # the one that the kitchen's episodes draw from
-                inner: Any = self.unwrapped
-                return getattr(inner, "robot_env", inner).np_random
+        def _plain(self, info: Any) -> Any:
+            return {name: bits(value) if isinstance(value, list) else bool(value) if name == "success" else value
+                    for name, value in info.items()}
 
-            def _flat(self, obs: Any) -> Any:
-                if not isinstance(obs, dict):
-                    return obs
-                # in the order in which tasks were given
-                inner: Any = self.unwrapped
-                return {name: np.concatenate([part[task] for task in inner.goal])
-                        if isinstance(part, dict) else part for name, part in obs.items()}
-
-            def _plain(self, info: Any) -> Any:
-                return {name: bits(value) if isinstance(value, list) else bool(value) if name == "success" else value
-                        for name, value in info.items()}
-
-        return Wrapper(env)
+    return Wrapper(env)

@@ -74,15 +74,9 @@ cdef class RoboticsEnv(SimulationInLanes):
             libmujoco.mj_deleteData(self.scene)
 
     def __init__(self, spec, env_id, Model model, start, int frame_skip, written=()):
-        """Makes an environment.
+        """Makes an environment, which writes to these fields of the model.
 
-        Args:
-            spec: Its spec.
-            env_id: Its index in the pool.
-            model: Its model.
-            start: Time, positions and velocities at the start of an episode; None: the model's.
-            frame_skip: MuJoCo steps per environment step.
-            written: Names of the model fields that it writes to.
+        An episode starts with this time, these positions and velocities; None: the model's.
         """
         options = spec.options
         self.reads = READS_UNKNOWN
@@ -182,6 +176,14 @@ cdef class RoboticsEnv(SimulationInLanes):
     cdef double element(self, const void* action, int k) noexcept nogil:     # of the action, in [-1, 1]
         return clip((<const float*>action)[k] if self.action_is_single else (<const double*>action)[k], -1.0, 1.0)
 
+    cdef void judge_distance(self, double threshold) noexcept nogil:         # of the goals; sets reward and is_success
+        cdef double far = distance(self.achieved_goal.data(), self.goal.data(), <int>self.goal.size())
+        self.info[0] = far < threshold
+        if self.dense:
+            self.reward = -far
+        else:
+            self.reward = -1.0 if far > threshold else -0.0
+
     cdef double uniform(self, double low, double high) noexcept nogil:
         return draw_uniform(self.rng, low, high)
 
@@ -203,20 +205,12 @@ cdef class RoboticsEnv(SimulationInLanes):
         return self.model.jnt_dofadr[self.loaded.find(libmujoco.mjOBJ_JOINT, joint)]
 
     cdef int observe(self, const Slot* out) except -1 nogil:
-        cdef int k, part = 0
-        self.write_infos(out)
+        cdef Slot rest = out[0]
         if not self.goal.empty():
             self._write_goal(&self.achieved_goal, out.obs[0])
             self._write_goal(&self.desired_goal, out.obs[1])
-            part = 2
-        if not self.from_pixels:
-            self.write_numbers(0, self.obs_size, out.obs[part])
-        elif self.frames.num_frames == 1:
-            self.draw(<unsigned char*>out.obs[part])
-        else:
-            for k in range(self.frames.num_frames):
-                memcpy(<char*>out.obs[part] + k * self.picture_bytes, self.frames.frame(0, k), self.picture_bytes)
-        return 0
+            rest.obs = out.obs + 2
+        return SimulationInLanes.observe(self, &rest)
 
     cdef int _write_goal(self, const vector[double]* goal, void* out) noexcept nogil:
         cdef size_t k

@@ -54,18 +54,12 @@ def robot(options: dict[str, Any]) -> dict[str, Any]:
 def describe_robot(model: Any, options: dict[str, Any], *, obs_size: int, num_actions: int, info: Mapping[str, Any],
                    camera: Mapping[str, Any], render_fps: int, goal_size: int = 0, goals: Any = None,
                    action_bounds: Any = (-1, 1)) -> EnvSpec:
-    """Returns the `EnvSpec` of a robot.
+    """Returns the `EnvSpec` of a robot with its checked options.
 
     Args:
-        model: Its model.
-        options: All its options, checked.
-        obs_size: Number of values of an observation.
-        num_actions: Number of values of an action.
         info: The infos, in the order of `Simulation.info`: names and dtypes.
         camera: Default camera, overridden by `default_camera_config`.
-        render_fps: As in the reference's metadata.
         goal_size: Number of values of a goal; 0: no goals.
-        goals: `EnvSpec.goals`, which computes rewards from goals.
         action_bounds: Bounds of all numbers of an action, or arrays of bounds.
     """
     check_with_model(model, options, camera)
@@ -281,10 +275,6 @@ def adroit(task: str, load_robot: LoadRobot) -> Callable[..., Any]:
 
 def check_initial_state(state: Any, sizes: Mapping[str, int]) -> list[float]:
     """Returns the numbers in Adroit's `initial_state_dict`, part by part; none for None.
-
-    Args:
-        state: The option of a reset.
-        sizes: Number of values of each part.
 
     Raises:
         TypeError, ValueError: It is not such a dict.

@@ -81,10 +81,6 @@ cdef class Camera:
     As in Gymnasium, a camera that the model does not define points at the median of all positions when the first
     picture is taken, and stays there.
 
-    Args:
-        loaded: The model.
-        options: The options of a spec.
-
     Thread safety: any thread, one at a time; `set_up`, `save` and `load` with the GIL.
     """
 

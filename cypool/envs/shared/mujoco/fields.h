@@ -64,40 +64,29 @@ public:
     // could lead anywhere.
     std::string contents() const {
         std::string all;
-        for (const Own& each : own_)
-            if (each.is_real()) all.append(each.bytes.get(), each.size);
+        for_real([&](const Own& each, size_t) { all.append(each.bytes.get(), each.size); });
         return all;
     }
     // Whether these are its contents; then they are.
     bool has_contents(std::string& all) const {
-        size_t at = 0;
         bool is_same = true;
-        for (const Own& each : own_) {
-            if (!each.is_real()) continue;
+        for_real([&](const Own& each, size_t at) {
             if (all.size() < at + each.size) all.resize(at + each.size), is_same = false;
             is_same &= !std::memcmp(all.data() + at, each.bytes.get(), each.size);
             std::memcpy(all.data() + at, each.bytes.get(), each.size);
-            at += each.size;
-        }
+        });
         return is_same;
     }
     // Takes them back; false if it is not their size, or if some numbers are not finite.
     bool set_contents(const std::string& all) {
-        size_t size = 0, at = 0;
-        for (const Own& each : own_) size += each.is_real() ? each.size : 0;
-        if (size != all.size()) return false;
-        for (const Own& each : own_) {
-            if (!each.is_real()) continue;
-            if (each.is_double && !all_finite<double>(all.data() + at, each.size)) return false;
-            if (each.is_float && !all_finite<float>(all.data() + at, each.size)) return false;
-            at += each.size;
-        }
-        at = 0;
-        for (const Own& each : own_) {
-            if (!each.is_real()) continue;
-            std::memcpy(each.bytes.get(), all.data() + at, each.size);
-            at += each.size;
-        }
+        if (for_real([](const Own&, size_t) {}) != all.size()) return false;
+        bool finite = true;
+        for_real([&](const Own& each, size_t at) {
+            const char* const numbers = all.data() + at;
+            finite &= each.is_double ? all_finite<double>(numbers, each.size) : all_finite<float>(numbers, each.size);
+        });
+        if (!finite) return false;
+        for_real([&](const Own& each, size_t at) { std::memcpy(each.bytes.get(), all.data() + at, each.size); });
         return true;
     }
 
@@ -150,9 +139,18 @@ private:
         size_t offset, size;
         bool is_double, is_float;
         std::unique_ptr<char[]> bytes;
-
-        bool is_real() const { return is_double || is_float; }
     };
+
+    // Calls a function with each array of real numbers and where it begins in the contents, whose size it returns.
+    template <class Use> size_t for_real(const Use& use) const {
+        size_t at = 0;
+        for (const Own& each : own_) {
+            if (!each.is_double && !each.is_float) continue;
+            use(each, at);
+            at += each.size;
+        }
+        return at;
+    }
 
     template <class T> static bool all_finite(const char* bytes, size_t size) {
         for (size_t at = 0; at < size; at += sizeof(T)) {

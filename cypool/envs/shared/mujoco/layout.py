@@ -80,10 +80,7 @@ class StructLayout(NamedTuple):
 
 
 def read(package: Path) -> StructLayout:
-    """Returns the layout of a MuJoCo version.
-
-    Args:
-        package: The folder of the package `mujoco`.
+    """Returns the layout of a MuJoCo version from the folder of the package `mujoco`.
 
     Raises:
         OSError, ImportError, LookupError, AttributeError, TypeError, ValueError: The package lacks needed information.
@@ -120,11 +117,7 @@ def _introspect(package: Path) -> types.SimpleNamespace:
 
 
 class _Structs:
-    """Lays out structs.
-
-    Args:
-        structs, enums: As in `mujoco.introspect`.
-    """
+    """Lays out structs and enums of `mujoco.introspect`."""
 
     def __init__(self, structs: Any, enums: Any) -> None:
         self.named = {each.declname.removeprefix("struct "): each for each in structs.values()} | dict(structs)

@@ -4,38 +4,12 @@ from libc.stdint cimport int64_t
 
 cdef extern from "cypool/mujoco.h" nogil:
     enum:
-        mjEQ_WELD
-        mjCAMERA_FREE
-        mjCAMERA_FIXED
-        mjVIS_CONTACTPOINT
-        mjVIS_ISLAND
-        mjVIS_CONTACTFORCE
+        mjEQ_WELD, mjCAMERA_FREE, mjCAMERA_FIXED, mjVIS_CONTACTPOINT, mjVIS_ISLAND, mjVIS_CONTACTFORCE
         mjVIS_CONTACTSPLIT
-
-    enum:
-        mjOBJ_UNKNOWN
-        mjOBJ_BODY
-        mjOBJ_JOINT
-        mjOBJ_GEOM
-        mjOBJ_SITE
-        mjOBJ_LIGHT
-        mjOBJ_CAMERA
-        mjOBJ_SENSOR
-        mjOBJ_TENDON
-        mjOBJ_ACTUATOR
-
-    enum:
-        mjJNT_FREE
-        mjJNT_BALL
-        mjJNT_SLIDE
-        mjJNT_HINGE
-
-    enum:
-        mjSENS_ACCELEROMETER
-        mjSENS_GYRO
-        mjSENS_FORCE
-        mjSENS_TORQUE
-        mjSENS_RANGEFINDER
+        mjOBJ_UNKNOWN, mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_GEOM, mjOBJ_SITE, mjOBJ_LIGHT, mjOBJ_CAMERA, mjOBJ_SENSOR
+        mjOBJ_TENDON, mjOBJ_ACTUATOR
+        mjJNT_FREE, mjJNT_BALL, mjJNT_SLIDE, mjJNT_HINGE
+        mjSENS_ACCELEROMETER, mjSENS_GYRO, mjSENS_FORCE, mjSENS_TORQUE, mjSENS_RANGEFINDER
 
     # of the version that is installed
     int mjNEQDATA "cypool::library().mjNEQDATA"

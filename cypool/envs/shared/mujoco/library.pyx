@@ -34,11 +34,7 @@ cdef Library* _library = new Library()
 
 
 def set_up(object layout, bytes path):
-    """Passes a loaded library to all modules that use MuJoCo.
-
-    Args:
-        layout: A `StructLayout`.
-        path: The library's file.
+    """Passes a loaded library and its `StructLayout` to all modules that use MuJoCo.
 
     Raises:
         RuntimeError: Something that is used is missing or different; the text begins with "no" or "a".

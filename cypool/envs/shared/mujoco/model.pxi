@@ -175,10 +175,6 @@ cpdef Model load_model(object xml_file):
 cdef Model load_edited(str path, Edit edit):
     """Returns the model of an XML file shipped with a package: the same object as long as it is in use.
 
-    Args:
-        path: The file.
-        edit: Changes the model once, before it is used; NULL: no change.
-
     Raises:
         ValueError: MuJoCo cannot read it.
     """
@@ -199,13 +195,9 @@ cdef Model load_edited(str path, Edit edit):
 
 
 cpdef Model load_model_text(object key, str name, bytes text, dict files):
-    """Returns the model that an MJCF text describes: the same object as long as a model with this key is in use.
+    """Returns the model that an MJCF text and its files describe; messages give the name.
 
-    Args:
-        key: Identifies this text and these files.
-        name: Its name in messages.
-        text: The XML.
-        files: The bytes of each file that the text names.
+    It is the same object as long as a model with this key is in use.
 
     Raises:
         ValueError: MuJoCo cannot read it.

@@ -1,6 +1,7 @@
 """Assembles an observation number by number; never writes past its end, whatever it is given."""
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
 
 # here and not in a header: other packages compile it, too, and have only the headers of include/cypool
 cdef extern from *:
@@ -8,6 +9,7 @@ cdef extern from *:
     #include <algorithm>
     #include <cstddef>
     #include <cstdint>
+    #include <vector>
 
     namespace cypool {
 
@@ -24,6 +26,9 @@ cdef extern from *:
             }
             out_ = std::copy_n(numbers, count, out_);
             left_ -= static_cast<size_t>(count);
+        }
+        void put(const double* numbers, const std::vector<int>& places) {
+            for (const int place : places) put(numbers[place]);
         }
 
         bool is_complete() const { return left_ == 0 && refused_ == 0; }
@@ -44,6 +49,7 @@ cdef extern from *:
         void put(double number) noexcept nogil
         # of a count that does not fit, or is negative, nothing is written; the observation is then an error
         void put(const double* numbers, int64_t count) noexcept nogil
+        void put(const double* numbers, const vector[int]& places) noexcept nogil
         cbool is_complete() noexcept nogil
         size_t left() noexcept nogil
         int64_t refused() noexcept nogil     # the first such count; 0: all fitted

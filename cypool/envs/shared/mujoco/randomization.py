@@ -69,11 +69,7 @@ def check_randomize(model: Any, randomize: Any) -> dict[str, tuple[str, float, f
 
 
 def ranges_of(model: Any, randomize: dict[str, tuple[str, float, float]]) -> list[VariedRange]:
-    """Returns the ranges of numbers of a model that vary.
-
-    Args:
-        model: The model.
-        randomize: The result of `check_randomize`, except None.
+    """Returns the ranges of numbers of a model that vary, from a result of `check_randomize`, except None.
 
     Raises:
         ValueError: A field or object does not exist, or the model cannot have such values.

@@ -1,8 +1,10 @@
 // Whether a saved mjData is safe to continue with: MuJoCo takes the indices in it as they are.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -20,73 +22,54 @@ struct Sizes {
     int64_t operator()(const char* name) const { return static_cast<int64_t>(size_of(m, name)); }
 };
 
-// The meaning of the integers of an array of mjData, by its name; an array may be in some versions of MuJoCo only.
+// The meaning of the integers of arrays of mjData, by their names; an array may be in some versions of MuJoCo only.
 struct Meaning {
     enum Kind {
-        ANY,       // MuJoCo does not look at them, or they are checked elsewhere
-        FLAGS,     // 0 or 1
+        ANY,       // flags, which are 0 or 1; MuJoCo does not look at others, or they are checked elsewhere
         RANGE,     // from `least` to `most`
         PARTS,     // where parts of an array with `most` numbers begin, which are as long as `sizes` says
         CONSTANT,  // as MuJoCo made them: they belong to the model
     };
-    std::string_view name;
+    std::string_view names[17];
     Kind kind = ANY;
     int64_t least = 0;
     int64_t (*most)(const Sizes& m) = nullptr;
     std::string_view sizes = {};
 };
 
-inline constexpr Meaning MEANINGS[] = {
-    {"eq_active", Meaning::FLAGS},
-    {"flex_hessian_valid", Meaning::FLAGS},
-    {"bvh_active", Meaning::FLAGS},
-    {"ten_wrapadr", Meaning::PARTS, 0, [](const Sizes& m) -> int64_t { return 2 * m("nwrap"); }, "ten_wrapnum"},
-    {"ten_wrapnum"},
-    {"wrap_obj", Meaning::RANGE, -2, [](const Sizes& m) -> int64_t { return m("ngeom") - 1; }},
-    {"moment_rowadr", Meaning::PARTS, 0, [](const Sizes& m) -> int64_t { return m("nJmom"); }, "moment_rownnz"},
-    {"moment_rownnz"},
-    {"moment_colind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nv") - 1; }},
-    {"tree_awake", Meaning::RANGE, 0, [](const Sizes&) -> int64_t { return 1; }},
-    {"body_awake", Meaning::RANGE, -1, [](const Sizes&) -> int64_t { return 1; }},
-    {"body_awake_ind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nbody") - 1; }},
-    {"parent_awake_ind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nbody") - 1; }},
-    {"dof_awake_ind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nv") - 1; }},
-    {"tree_asleep"},  // check_sleep
-    {"plugin"},       // models with plug-ins have no states
-    {"plugin_data"},
-    {"flexvert_conage"},
-    // MuJoCo before 3.6: sparse matrices
-    {"ten_J_rowadr", Meaning::PARTS, 0, [](const Sizes& m) -> int64_t { return m("ntendon") * m("nv"); },
-     "ten_J_rownnz"},
-    {"ten_J_rownnz"},
-    {"ten_J_colind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nv") - 1; }},
-    {"flexedge_J_rowadr", Meaning::PARTS, 0, [](const Sizes& m) -> int64_t { return m("nflexedge") * m("nv"); },
-     "flexedge_J_rownnz"},
-    {"flexedge_J_rownnz"},
-    {"flexedge_J_colind", Meaning::RANGE, 0, [](const Sizes& m) -> int64_t { return m("nv") - 1; }},
+inline int64_t one(const Sizes&) { return 1; }
+inline int64_t last_body(const Sizes& m) { return m("nbody") - 1; }
+inline int64_t last_dof(const Sizes& m) { return m("nv") - 1; }
+inline int64_t last_geom(const Sizes& m) { return m("ngeom") - 1; }
+inline int64_t num_wraps(const Sizes& m) { return 2 * m("nwrap"); }
+inline int64_t num_moments(const Sizes& m) { return m("nJmom"); }
+inline int64_t num_tendon_dofs(const Sizes& m) { return m("ntendon") * m("nv"); }
+inline int64_t num_edge_dofs(const Sizes& m) { return m("nflexedge") * m("nv"); }
+
+inline const Meaning MEANINGS[] = {
+    {{"eq_active", "flex_hessian_valid", "bvh_active"}},
+    // models with plug-ins have no states; check_sleep looks at trees, and PARTS at numbers of parts
+    {{"plugin", "plugin_data", "flexvert_conage", "tree_asleep", "ten_wrapnum", "moment_rownnz", "ten_J_rownnz",
+      "flexedge_J_rownnz"}},
+    {{"ten_wrapadr"}, Meaning::PARTS, 0, num_wraps, "ten_wrapnum"},
+    {{"wrap_obj"}, Meaning::RANGE, -2, last_geom},
+    {{"moment_rowadr"}, Meaning::PARTS, 0, num_moments, "moment_rownnz"},
+    {{"tree_awake"}, Meaning::RANGE, 0, one},
+    {{"body_awake"}, Meaning::RANGE, -1, one},
+    {{"body_awake_ind", "parent_awake_ind"}, Meaning::RANGE, 0, last_body},
+    // MuJoCo before 3.6: sparse matrices, the last two and the next two
+    {{"moment_colind", "dof_awake_ind", "ten_J_colind", "flexedge_J_colind"}, Meaning::RANGE, 0, last_dof},
+    {{"ten_J_rowadr"}, Meaning::PARTS, 0, num_tendon_dofs, "ten_J_rownnz"},
+    {{"flexedge_J_rowadr"}, Meaning::PARTS, 0, num_edge_dofs, "flexedge_J_rownnz"},
     // MuJoCo before 3.3.6: where the numbers of matrices are
-    {"B_rownnz", Meaning::CONSTANT},
-    {"B_rowadr", Meaning::CONSTANT},
-    {"B_colind", Meaning::CONSTANT},
-    {"C_rownnz", Meaning::CONSTANT},
-    {"C_rowadr", Meaning::CONSTANT},
-    {"C_colind", Meaning::CONSTANT},
-    {"D_rownnz", Meaning::CONSTANT},
-    {"D_rowadr", Meaning::CONSTANT},
-    {"D_diag", Meaning::CONSTANT},
-    {"D_colind", Meaning::CONSTANT},
-    {"M_rownnz", Meaning::CONSTANT},
-    {"M_rowadr", Meaning::CONSTANT},
-    {"M_colind", Meaning::CONSTANT},
-    {"mapM2C", Meaning::CONSTANT},
-    {"mapM2D", Meaning::CONSTANT},
-    {"mapD2M", Meaning::CONSTANT},
-    {"mapM2M", Meaning::CONSTANT},
+    {{"B_rownnz", "B_rowadr", "B_colind", "C_rownnz", "C_rowadr", "C_colind", "D_rownnz", "D_rowadr", "D_diag",
+      "D_colind", "M_rownnz", "M_rowadr", "M_colind", "mapM2C", "mapM2D", "mapD2M", "mapM2M"},
+     Meaning::CONSTANT},
 };
 
-constexpr const Meaning* meaning_of(std::string_view name) {
+inline const Meaning* meaning_of(std::string_view name) {
     for (const Meaning& each : MEANINGS)
-        if (each.name == name) return &each;
+        if (std::ranges::find(each.names, name) != std::end(each.names)) return &each;
     return nullptr;
 }
 

@@ -73,12 +73,7 @@ def simulation(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_sizes(model: Any, sizes: tuple[int, ...], name: str) -> None:
-    """Checks that a package's model has the size that environments expect, because they index it by number.
-
-    Args:
-        model: The model.
-        sizes: Its nq, nv, nu, nbody and nsensordata.
-        name: The name of the model in the message.
+    """Checks nq, nv, nu, nbody and nsensordata of a package's model, which environments index by number.
 
     Raises:
         ValueError: A size differs.
@@ -95,10 +90,7 @@ def check_sizes(model: Any, sizes: tuple[int, ...], name: str) -> None:
 def check_with_model(model: Any, options: dict[str, Any], camera: Mapping[str, Any]) -> None:
     """Checks the options of `SIMULATION` that depend on a model, and `default_camera_config` if it is there.
 
-    Args:
-        model: The model.
-        options: The options, which are changed into those of a spec.
-        camera: The robot's `default_camera_config`.
+    The options are changed into those of a spec; `camera` is the robot's `default_camera_config`.
 
     Raises:
         TypeError, ValueError: An option is invalid.
@@ -141,24 +133,21 @@ def _settings(model: Any, config: Any) -> dict[str, Any]:
     return settings
 
 
-def observation_of(size: int, options: Mapping[str, Any]) -> Array:
-    """Returns the space of observations with these options: `size` numbers, or pictures."""
+def observation_of(size: int, options: Mapping[str, Any], *bounds: Any) -> Array:
+    """Returns the space of observations with these options: `size` numbers, within bounds if given, or pictures."""
     shape: tuple[int, ...] = (size,)
     dtype, stack = options["obs_dtype"], None
     if options["from_pixels"]:
-        shape, dtype = (options["height"], options["width"], 3), np.uint8
+        shape, dtype, bounds = (options["height"], options["width"], 3), np.uint8, ()
     if options["frame_stack"] > 1:
         shape, stack = (options["frame_stack"], *shape), (0, options["frame_stack"])
-    return Array(shape, dtype, stack=stack)
+    return Array(shape, dtype, *bounds, stack=stack)
 
 
 def info_of(model: Any, kinds: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Array]:
     """Returns the infos of a spec: the robot's, `unstable`, and the values drawn by `randomize`.
 
-    Args:
-        model: The model.
-        kinds: The robot's infos: names, and dtypes, "action" for the action's dtype, or pairs of a dtype and a size.
-        options: The options.
+    The robot's are names, and dtypes, "action" for the action's dtype, or pairs of a dtype and a size.
     """
     info = {}
     for name, kind in kinds.items():

@@ -10,12 +10,7 @@ from cypool.random cimport uniform
 
 
 cdef class Variation:
-    """A model that changes with each episode.
-
-    Args:
-        loaded: The model to vary.
-        randomize: The result of `check_randomize`, except None.
-        own: Names of other fields that an environment writes to.
+    """A model that changes with each episode, as `check_randomize` returned, and other fields that are written.
 
     Thread safety: any thread, one at a time.
     """

@@ -60,12 +60,7 @@ class EnvReference(GroupReference):
 
 
 class TupleReference(EnvReference):
-    """A Gymnasium environment whose spaces are tuples with an item for each agent, all in one group `agent`.
-
-    Args:
-        env: The package's environment.
-        max_episode_steps: As in `GroupReference`.
-    """
+    """A Gymnasium environment whose spaces are tuples with an item for each agent, all in one group `agent`."""
 
     def __init__(self, env: Any, max_episode_steps: int | None):
         self.env = env
@@ -93,13 +88,7 @@ class TupleReference(EnvReference):
 
 
 class ParallelReference(EnvReference):
-    """A PettingZoo parallel environment, in which each group of agents is one array.
-
-    Args:
-        env: The package's environment.
-        agents: By group, the names of its agents.
-        max_episode_steps: As in `GroupReference`.
-    """
+    """A PettingZoo parallel environment, in which each group of agents, given by their names, is one array."""
 
     def __init__(self, env: Any, agents: Mapping[str, Sequence[str]], max_episode_steps: int | None):
         self.env, self.agents = env, agents
@@ -145,13 +134,7 @@ class ParallelReference(EnvReference):
 
 
 class GroupReferences(SyncVectorEnv):
-    """A batch of environments with groups, whose infos have the groups' columns, as in cypool.
-
-    Args:
-        make: Creates one environment.
-        num_envs: Number of environments.
-        autoreset_mode: As in `SyncVectorEnv`.
-    """
+    """A batch of environments with groups, whose infos have the groups' columns, as in cypool."""
 
     def __init__(self, make: Callable[[], GroupReference], num_envs: int, autoreset_mode: Any):
         super().__init__([make] * num_envs, autoreset_mode=autoreset_mode)

@@ -107,11 +107,7 @@ class Wheel(NamedTuple):
         return True
 
     def is_valid(self, checked: Callable[[Path], Any]) -> bool:
-        """Whether the package can be found and is the right one.
-
-        Args:
-            checked: Raises an ImportError if the folder from `find` is wrong.
-        """
+        """Whether the package is found and right: `checked` raises an ImportError for a wrong folder."""
         try:
             checked(self.find(None))
         except ImportError:

@@ -16,13 +16,7 @@ VERSION = "2.0.2"
 
 
 class Reference(gymnasium.Env[Any, Any]):
-    """An OpenSpiel game, whose chance events are drawn with Gymnasium's generator.
-
-    Args:
-        spec: The spec of our environment.
-        spaces: Spaces of the observation and the action.
-        load: Makes the game.
-    """
+    """An OpenSpiel game with the spec and spaces of ours, whose chance events are drawn with Gymnasium's generator."""
 
     def __init__(self, spec: EnvSpec, spaces: tuple[Any, Any], load: Callable[[], Any]):
         self.game = load()
@@ -75,13 +69,7 @@ class Reference(gymnasium.Env[Any, Any]):
 
 
 def make_references(ours: Any, load: Callable[[], Any], install: str) -> tuple[Any, str]:
-    """Returns OpenSpiel games as a vector environment, and their name and version.
-
-    Args:
-        ours: The pool.
-        load: Makes a game.
-        install: The command that installs OpenSpiel.
-    """
+    """Returns OpenSpiel games as a vector environment, and their name and version."""
     require_version("check_parity needs", "open_spiel", (VERSION,), install)
     spec = ours.env_spec
     if spec.options.get("view", "mover") != "mover":
