@@ -13,6 +13,12 @@ cdef enum:
     MAX_SCREEN = 250 * 160
 
 
+@functools.lru_cache(maxsize=32)
+def picture_of(height, width, gray, rgb, out_size, by_area, channels_last):
+    """Returns the `Picture` for these constructor arguments: the same object each time."""
+    return Picture(height, width, gray, rgb, out_size, by_area, channels_last)
+
+
 cdef class Picture:
     """Turns screens of palette indices into frames. Immutable once made, so all envs with the same settings share one.
 
@@ -97,6 +103,3 @@ cdef class Picture:
         for i in range(last):
             memcpy(frame + 3 * i, self.colours + 4 * screen[i], 4)
         memcpy(frame + 3 * last, self.colours + 4 * screen[last], 3)
-
-
-picture_of = functools.lru_cache(maxsize=32)(Picture)    # the same object for the same arguments
