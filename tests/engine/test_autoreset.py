@@ -168,7 +168,7 @@ def test_bad_arguments_of_resets_are_named():
     with pytest.raises(ValueError, match="^reset_mask"):
         env.reset([0], options={"reset_mask": mask})
     for bad in (5, "reset_mask", [("reset_mask", mask)]):
-        with pytest.raises(TypeError, match="^options: expected a dict or None"):
+        with pytest.raises(TypeError, match="^options: expected a dict, None or a list of these"):
             env.reset(options=bad)
         with pytest.raises(TypeError, match="^options: expected a dict or None"):
             envpool.make_gymnasium("CartPole-v1").reset(options=bad)

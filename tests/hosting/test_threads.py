@@ -211,7 +211,7 @@ def test_infos_are_objects():
     ({"workers": ["threads"]}, "^workers: expected one of"),
     ({"workers": "threads", "start_method": "spawn"}, "^start_method: expected None with workers='threads', got 'sp"),
     ({"workers": "threads", "start_method": "fork"}, "^start_method: expected one of"),
-    ({"workers": "threads", "worker_timeout": 3}, "^worker_timeout: expected None with workers='threads', .*got 3"),
+    ({"workers": "threads", "worker_timeout": 3}, "^worker_timeout: expected None with workers='threads' .*got 3"),
     ({"workers": "threads", "num_workers": 4097}, "^num_workers: expected 0 to 4096"),
 ])
 def test_bad_arguments_are_refused(arguments, message):

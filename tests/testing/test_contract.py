@@ -83,11 +83,11 @@ def test_what_fails_says_so(walker):
 
 FAULTS = [
     ("too long", "env 0: RowError: Careless.observe, observation steps: expected 6 bytes, as describe specifies for "
-                 r"int16, \(3,\); it wrote at least 8"),
-    ("too short", "observation steps: .*it did not write byte 4"),
-    ("too early", "observation steps: .*it wrote before the start, at -2"),
-    ("in info", r"info steps: expected 8 bytes, as describe specifies for float32, \(2,\); it wrote at least 16"),
-    ("fickle", "observation steps: .*it wrote a different byte when called again"),
+                 r"int16, \(3,\); observe wrote at least 8"),
+    ("too short", "observation steps: .*observe did not write byte 4"),
+    ("too early", "observation steps: .*observe wrote before the start, at -2"),
+    ("in info", r"info steps: expected 8 bytes, as describe specifies for float32, \(2,\); observe wrote at least 16"),
+    ("fickle", "observation steps: .*observe wrote a different byte when called again"),
     ("outside", r"observation steps \[ 9 -1  9\] is not in Array"),
     ("unstacked", "observation steps is declared as a stack of 3 frames, but does not begin with the last frames"),
     ("endless", "env 0: RowError: Careless.step, reward: expected a finite number, got nan"),

@@ -448,7 +448,7 @@ private:
         }
         if (y1 >= first_row) pixel(x1, y1) = color;
         const bool steep = dy > dx;
-        // to the next pixel along the line, and to the one beside it
+        // to the next pixel along the line, and to the one next to it
         const int along_x = steep ? 0 : direction, along_y = steep, beside_x = direction - along_x, beside_y = !steep;
         const uint32_t step = static_cast<uint32_t>(steep ? (dx << 16) / dy : (dy << 16) / dx) << 16;
         Pen near{*this, color}, far{*this, color};

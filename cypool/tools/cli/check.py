@@ -87,8 +87,8 @@ def run(id: str, only: str | None, num_envs: int, num_steps: int, seeds: int, op
     else:
         _show("" if only == "contract" else without_reference, parity, contract, compared, error)
     if error is None and only is None and entry_of(id).reference and parity is None:
-        raise Refusal(f"{id} was not compared with its reference: {without_reference}; --only contract does not need "
-                      "it")
+        raise Refusal(f"{id} was not compared with its reference: {without_reference}; --only contract needs no "
+                      "reference")
     return int(error is not None)
 
 

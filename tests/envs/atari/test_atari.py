@@ -756,7 +756,7 @@ test_bad_arguments_are_named = refuses([
     ({"mode": None}, TypeError, "mode: "),
     ({"mode": 1.0}, TypeError, "mode: "),
     ({"mode": 2**40}, ValueError, "mode: "),
-    ({"difficulty": 4}, ValueError, "difficulty: expected one of 0, 1, 2, 3, or -1, .* got 4"),
+    ({"difficulty": 4}, ValueError, "difficulty: expected one of 0, 1, 2, 3, or -1 .*, got 4"),
     ({"difficulty": True}, TypeError, "difficulty: "),
     ({"ram": 1}, TypeError, "ram: "),
     ({"frame_numbers": 0}, TypeError, "frame_numbers: "),

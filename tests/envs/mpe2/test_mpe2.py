@@ -328,7 +328,7 @@ test_refused_options = refuses([
     (TAG, {"num_obstacles": -1}, "num_obstacles: expected 0 to 50, got -1"),
     ("mpe2/simple_world_comm-v3", {"num_food": 0}, "num_food: expected 1 to 50, got 0"),
     ("mpe2/simple_adversary-v3", {"num_agent_neighbors": 0, "num_landmark_neighbors": 0},
-     "num_landmark_neighbors: expected at least 1 if num_agent_neighbors is 0, .* agents in the group 'adversary'"),
+     "num_landmark_neighbors: expected at least 1 if num_agent_neighbors is 0 .agents in the group 'adversary'"),
     (TREASURE, {"num_deposits": 7}, "num_deposits: expected 1 to 6, got 7"),
     (SPREAD, {"num_good": 2}, "num_good"), ("mpe2/simple-v3", {"N": 2}, "N"),
 ])
