@@ -360,7 +360,7 @@ def test_wrong_observations(made, described, message):
 
 def test_what_a_hook_in_c_writes_is_watched(hooks):
     env = make(observation_hook=(hooks["too_much"], TWO), debug=True)
-    with pytest.raises(cypool.EnvError, match=r"observation: expected 24 bytes, as describe .* observe wrote at least 32"):
+    with pytest.raises(cypool.EnvError, match=r"observation: expected 24 bytes, as .* observe wrote at least 32"):
         env.reset()
 
 
