@@ -79,10 +79,10 @@ inline __attribute__((noinline)) void cone_changes(const Cone& c, const Real* re
     Real scale = is_mujoco_4 ? -mu : -mu / T;
     for (int j = 1; j < dim; ++j) H[j][0] = scale * U[j];
     scale = is_mujoco_4 ? steepness : mu * N / (T * T * T);
-    for (int k = 1; k < dim; ++k)
-        for (int j = k; j < dim; ++j) H[j][k] = scale * U[j] * U[k];
-    scale = mu * mu - steepness;
-    for (int j = 1; j < dim; ++j) H[j][j] = H[j][j] + scale;
+    for (int k = 1; k < dim; ++k) {
+        H[k][k] = scale * U[k] * U[k] + (mu * mu - steepness);
+        for (int j = k + 1; j < dim; ++j) H[j][k] = scale * U[j] * U[k];
+    }
     for (int k = 0; k < dim; ++k) {
         scale = Dm * (k ? c.friction[k - 1] : mu);
         for (int j = k; j < dim; ++j) H[j][k] = H[j][k] * (scale * (j ? c.friction[j - 1] : mu));

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "cypool/envs/shared/lanes/record.h"
@@ -20,7 +23,7 @@ enum Stick : uint8_t { PULLS = 1, PUSHES = 2, STICKS = 4 };
 enum Clip : uint8_t { CTRL_LOW = 1, CTRL_HIGH = 2, FORCE_LOW = 4, FORCE_HIGH = 8, ACT_LOW = 16, ACT_HIGH = 32 };
 // how far a body turns in a stage of Runge-Kutta: farther than a series holds, more than half a turn
 enum Turn : uint8_t { FAR = 1, OVER = 2 };
-enum { PATH = -1, BITS_OF_PATHS = 13 };
+enum { PATH = -1, BITS_OF_PATHS = 16 };
 
 class Coverage {
 public:
@@ -38,7 +41,8 @@ public:
           first_box_(first_equality_ + static_cast<int>(m.equalities.size())),
           first_count_(first_box_ + static_cast<int>(m.boxes.size())),
           unseen_(static_cast<size_t>(first_count_) + MAX_ROWS + 1),
-          paths_(size_t{1} << BITS_OF_PATHS) {
+          paths_(static_cast<uint64_t*>(std::calloc(NUM_PATHS, sizeof(uint64_t)))) {
+        if (!paths_) throw std::bad_alloc();
         for (std::atomic<uint8_t>& each : unseen_) each.store(1, std::memory_order_relaxed);
         for (int k = 0; k < m.num_pairs; ++k) {
             const Pair& p = m.pairs[static_cast<size_t>(k)];
@@ -96,7 +100,7 @@ public:
         }
         // as long as there is room: others are compared each time
         const uint64_t taken = active.branches | TAKEN;
-        if (num_paths_.load(std::memory_order_relaxed) >= paths_.size() / 2) return;
+        if (num_paths_.load(std::memory_order_relaxed) >= NUM_PATHS / 2) return;
         uint64_t found = 0;
         while (!place_of(active.branches).compare_exchange_weak(found, taken, std::memory_order_relaxed)) {
             if (found == taken) return;
@@ -107,12 +111,18 @@ public:
 
 private:
     static constexpr uint64_t TAKEN = uint64_t{1} << 63;
+    static constexpr size_t NUM_PATHS = size_t{1} << BITS_OF_PATHS;
+    // pages of calloc take no memory before a path is in them
+    struct Free {
+        void operator()(uint64_t* paths) const { std::free(paths); }
+    };
     // where a path is, or would be
-    std::atomic<uint64_t>& place_of(uint64_t branches) const {
+    std::atomic_ref<uint64_t> place_of(uint64_t branches) const {
         size_t at = branches * 0x9e3779b97f4a7c15 >> (64 - BITS_OF_PATHS);
-        for (;; at = (at + 1) % paths_.size()) {
-            const uint64_t found = paths_[at].load(std::memory_order_relaxed);
-            if (!found || found == (branches | TAKEN)) return paths_[at];
+        for (;; at = (at + 1) % NUM_PATHS) {
+            const std::atomic_ref<uint64_t> place(paths_[at]);
+            const uint64_t found = place.load(std::memory_order_relaxed);
+            if (!found || found == (branches | TAKEN)) return place;
         }
     }
     static int curve(const Impedance& s) { return s.is_flat ? RISING : RISING | FALLING | FULL; }
@@ -123,7 +133,7 @@ private:
     const int first_more_, first_found_, first_limit_, first_friction_, first_tendon_, first_actuator_, first_force_,
         turns_, continued_, first_equality_, first_box_, first_count_;
     std::vector<std::atomic<uint8_t>> unseen_;
-    mutable std::vector<std::atomic<uint64_t>> paths_;  // a hash table; 0: free
+    std::unique_ptr<uint64_t[], Free> paths_;  // a hash table; 0: free
     std::atomic<size_t> num_paths_{0};
 };
 
