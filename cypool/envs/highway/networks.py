@@ -219,7 +219,7 @@ def parking(roads: Roads, c: Config) -> None:
 
 
 def racetrack(roads: Roads, c: Config) -> None:
-    more = {"width": 5, "limit": 10.0}
+    more: dict[str, Any] = {"width": 5, "limit": 10.0}
     for y in (0, 5):
         roads.straight("a", "b", [42, y], [100, y], **more)
     roads.arcs("b", "c", [100, -20], (20, 90, -1), (25, 90, -1), **more)
@@ -261,7 +261,7 @@ def racetrack_large(roads: Roads, c: Config) -> None:
 
 def racetrack_oval(roads: Roads, c: Config) -> None:
     length, n = c["length"], c["no_lanes"]
-    more = {"width": 5, "limit": 10}
+    more: dict[str, Any] = {"width": 5, "limit": 10}
     offsets = [0] + [5 * k for k in range(1, n - 1)] + [5 * (n - 1)]
     for k in offsets:
         roads.straight("a", "b", [0, k], [length + 1, k], **more)

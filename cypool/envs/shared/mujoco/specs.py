@@ -133,15 +133,15 @@ def _settings(model: Any, config: Any) -> dict[str, Any]:
     return settings
 
 
-def observation_of(size: int, options: Mapping[str, Any], *bounds: Any) -> Array:
+def observation_of(size: int, options: Mapping[str, Any], low: Any = None, high: Any = None) -> Array:
     """Returns the space of observations with these options: `size` numbers, within bounds if given, or pictures."""
     shape: tuple[int, ...] = (size,)
     dtype, stack = options["obs_dtype"], None
     if options["from_pixels"]:
-        shape, dtype, bounds = (options["height"], options["width"], 3), np.uint8, ()
+        shape, dtype, low, high = (options["height"], options["width"], 3), np.uint8, None, None
     if options["frame_stack"] > 1:
         shape, stack = (options["frame_stack"], *shape), (0, options["frame_stack"])
-    return Array(shape, dtype, *bounds, stack=stack)
+    return Array(shape, dtype, low, high, stack)
 
 
 def info_of(model: Any, kinds: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Array]:
