@@ -139,9 +139,10 @@ def class_of(entry_point: str) -> Any:
 
 def table_of(entries: list[Entry], pictures: Path | None) -> str:
     """Returns the table of ids of some classes; values that all share are given once, above the table."""
-    groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
-        groups[entry.entry_point, stem(entry.id)].append(entry)
+        # a row has one step limit, and a reference or none
+        groups[entry.entry_point, stem(entry.id), entry.max_episode_steps, entry.reference is None].append(entry)
     rows, without_files = [], []
     for group in groups.values():
         shown = representative(group)

@@ -21,7 +21,8 @@ def item(family: Family) -> str:
     if family.download or family.command:
         said.append(f"To run: `{family.install}`.")
     if family.extra:
-        said.append(f"To {'run' if family.package else 'draw'}: `cypool[{family.extra}]`.")
+        use = "To run" if family.package else "To draw" if family.extra == "render" else "For `cypool check`"
+        said.append(f"{use}: `cypool[{family.extra}]`.")
     if family.licence:
         said.append(f"Licences: {family.licence}.")
     return textwrap.fill(" ".join(said), 120, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)

@@ -185,7 +185,7 @@ def own_robots():
     """Yields names and options of robots of one's own, which have most features of the class."""
     import tests_path  # noqa: F401
     from envs.mujoco.test_mujoco_lanes_class import MOTORS, filters, robot, strings
-    from envs.mujoco.test_mujoco_lanes_objects import LOOSE, coupled, scene
+    from envs.mujoco.test_mujoco_lanes_objects import LOOSE, coupled, scene, things
 
     features = {
         "option": 'integrator="implicitfast"', "knee": 'gravcomp="0.5"', "servo": 'forcerange="-3 2"',
@@ -199,12 +199,15 @@ def own_robots():
     for name, more in (("own robot", features), ("own robot on hills", hills)):
         folder = Path(tempfile.mkdtemp())
         yield name, {"xml_file": robot(folder, **more), "frame_skip": 4, "forward_reward_weight": 0}
-    held = {"more": coupled('<weld body1="thing0" body2="thing1" torquescale="0.7"/><joint joint1="shoulder" '
-                            'joint2="elbow" polycoef="0.1 0.5 0.2 -0.1 0.3"/>')
-            + f"<tendon>{strings(('roof tip 3 arm roof', LOOSE))}</tendon>"}
-    for name, option in (("own scene", 'impratio="3"'), ("own scene with cones", 'cone="elliptic" impratio="3"'),
-                         ("own scene, implicit", 'integrator="implicitfast"')):
-        yield name, {"xml_file": scene(Path(tempfile.mkdtemp()), option=option, **held), "frame_skip": 4,
+    held = {"more": coupled('<weld body1="thing0" body2="thing1" torquescale="0.7" solimp="0.8 0.95 0.05 0.3 2"/>'
+                            '<joint joint1="shoulder" joint2="elbow" polycoef="0.1 0.5 0.2 -0.1 0.3"/>')
+            + f"<tendon>{strings(('roof tip 3 arm roof', LOOSE), ('arm tip', LOOSE))}</tendon>"}
+    # two bodies move alone, whose mass is far from their frames
+    far = {"things": things(4, place='pos="0.9 0.8 0.7"')}
+    for name, option, more in (("own scene", 'impratio="3"', {}),
+                               ("own scene with cones", 'cone="elliptic" impratio="3"', {}),
+                               ("own scene, implicit", 'integrator="implicitfast"', far)):
+        yield name, {"xml_file": scene(Path(tempfile.mkdtemp()), option=option, **held, **more), "frame_skip": 4,
                      "forward_reward_weight": 0}
     hopping = Path(tempfile.mkdtemp(), "robot.xml")
     hopping.write_text(HOPPING)

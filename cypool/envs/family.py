@@ -33,8 +33,8 @@ class Family(NamedTuple):
         download: The module with which `cypool get` downloads its library if no current package contains it. It has
             `is_there`, `is_valid`, `find`, `checked`, `check_machine`, `download` and `LICENCES`.
         distribution: The wheel that contains its module, if not cypool's own; `extra` installs it.
-        extra: The extra in `pyproject.toml` that installs the package or, if there is none, the package that draws
-            pictures.
+        extra: The extra in `pyproject.toml` that installs the package or, if there is none, packages for pictures and
+            `check_parity`.
         command: The command that installs the package, if an extra would install too much.
         reference: The packages that it matches, with versions, or a phrase if there are none.
         reference_package: Import name of the package that `check_parity` needs in addition to `package` and Gymnasium.

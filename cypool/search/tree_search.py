@@ -522,7 +522,7 @@ def _searchable(env: VectorAPI, allow_hidden: bool) -> EnvSpec:
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     spec = env.env_spec
     if env._pool.is_hosted:
-        raise ValueError("env: expected no Python environments, because they cannot be copied individually")
+        raise ValueError("env: expected no tasks or Python environments, because they cannot be copied individually")
     if env.is_async:
         raise ValueError("env: expected a synchronous pool, got an asynchronous one")
     if env._pool.hooks is not None:

@@ -45,7 +45,7 @@ def headings(page):
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_example(run_forked, block):
+def test_example(run_forked, tmp_path, block):
     if '"dm_control/' in block:
         pytest.importorskip("dm_control", reason="dm_control is not installed: it needs Python before 3.13")
     if '"my_env/' in block:
@@ -56,7 +56,7 @@ def test_example(run_forked, block):
     for package in large_packages_of(block):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
-    done = run_forked(block)
+    done = run_forked(block, tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -462,8 +462,8 @@ def test_task_where_it_cannot_be_used_is_a_sentence():
     cypool.register("mine/Pole-v0", f"{__name__}:Pole")
     with pytest.raises(TypeError, match=r"expected a cdef class .*; pass a task itself to cypool.make"):
         cypool.make("mine/Pole-v0")
-    with cypool.make(Pole) as env, pytest.raises(ValueError, match="env: expected no Python environments, because they "
-                                                                   "cannot be copied individually"):
+    with cypool.make(Pole) as env, pytest.raises(ValueError, match="env: expected no tasks or Python environments, "
+                                                                   "because they cannot be copied individually"):
         cypool.TreeSearch(env)
 
 

@@ -56,7 +56,7 @@ cdef class SimulationInLanes(Simulation):
                                     or (env.model == env.loaded.mj) != (self.model == self.loaded.mj)
                                     or env.num_mj_steps != self.num_mj_steps
                                     or env.ends_with_step1 != self.ends_with_step1):
-                    why = "the environments differ in their model or frame_skip"
+                    why = "the environments differ in their model or frame_skip, or only some use randomize"
         return why
 
     cdef bint prepare_pool(self, list envs) except -1:
