@@ -13,9 +13,8 @@ import argparse
 import multiprocessing
 import statistics
 import sys
-import time
 
-import numpy as np
+from measuring import repeated, take_turns
 
 from cypool.cluster import ClusterEnv, MLPPolicy, Never
 from cypool.cluster.worker import Worker
@@ -89,29 +88,25 @@ def main():
         nonlocal filled
         filled = env.rollout(args.steps, out=filled)
 
-    candidates = {"pools": pools, "one pool": lambda: single.rollout(incarnation, args.steps), "cluster": cluster}
-    seconds = {name: [] for name in candidates}
-    # the first four rounds are for memory that has never been touched
-    for i in range(args.rounds + 4):
-        for name, run in list(candidates.items())[::-1 if i % 2 else 1]:
-            began = time.perf_counter()
-            run()
-            if i >= 4:
-                seconds[name].append(time.perf_counter() - began)
+    steps = args.steps * args.workers * args.envs
+    calls = {"pools": pools, "one pool": lambda: single.rollout(incarnation, args.steps), "cluster": cluster}
+    candidates = {name: repeated(call, steps=steps) for name, call in calls.items()}
+    # for memory that has never been touched
+    take_turns(candidates, 3, clocks=("wall",))
+    samples = take_turns(candidates, args.rounds, clocks=("wall",))
     env.close()
     for pipe in pipes:
         pipe.send(None)
     for process in processes:
         process.join()
 
-    steps = args.steps * args.workers * args.envs
     moved = sum(array.nbytes for array in filled.buffers.values())
     print(f"{args.env}, {args.workers} workers of {args.envs} environments, {threads} threads each, "
           f"{args.steps} steps: {moved / 1e6:.0f} MB a rollout, {moved / steps:,.0f} bytes a step")
-    for name, taken in seconds.items():
-        ratios = [a / b for a, b in zip(taken, seconds["pools"], strict=True)]
-        lower, median, upper = statistics.quantiles(ratios, n=4, method="inclusive")
-        print(f"{name:9} {np.median(taken):7.3f} s a rollout {steps / np.median(taken):9,.0f} steps/s   "
+    for name in candidates:
+        taken = samples.median(name, "wall")
+        lower, median, upper = statistics.quantiles(samples.ratios(name, "pools", "wall"), n=4, method="inclusive")
+        print(f"{name:9} {taken * steps:7.3f} s a rollout {1 / taken:9,.0f} steps/s   "
               f"times pools: {median:.3f} ({lower:.3f}..{upper:.3f})")
 
 

@@ -10,17 +10,15 @@ ratios to the last candidate, and how long a pool takes to start. CPU time cover
 candidate. On a free-threaded Python, run the first command with `PYTHON_GIL=0`.
 """
 import argparse
-import json
 import math
 import random
-import subprocess
 import sys
 import time
-from pathlib import Path
 
 import gymnasium
 import numpy as np
-from measuring import chosen, cost, descendants, memory_of, parser, show_candidates, take_turns
+import psutil
+from measuring import Served, chosen, memory_of, parser, serve, show_candidates, take_turns
 
 import cypool
 
@@ -70,6 +68,9 @@ class PlainCartPole(gymnasium.Env):
         return np.array(self.state, np.float32), 1.0, terminated, self.count == 500, {}
 
 
+CLOCKS = "wall", "CPU of all"
+
+
 def candidates(hosted):
     """Pools of `num_envs` environments that `hosted(num_envs, **options)` makes, by name."""
     return {
@@ -86,35 +87,33 @@ def cartpoles(num_envs, **options):
     return cypool.make("gymnasium:CartPole-v1", num_envs=num_envs, **options)
 
 
-def plain(num_envs, **options):
-    return cypool.from_factories([PlainCartPole] * num_envs, **options)
-
-
-def sleepers(num_envs, **options):
-    return cypool.from_factories([Sleeper] * num_envs, **options)
+def hosted(cls):
+    """Returns a function that makes a pool of environments of a class."""
+    return lambda num_envs, **options: cypool.from_factories([cls] * num_envs, **options)
 
 
 POOLS = {
     "cartpole": {"cypool's own": lambda n: cypool.make("CartPole-v1", num_envs=n, num_threads=1),
                  **candidates(cartpoles)},
-    "plain": candidates(plain),
+    "plain": candidates(hosted(PlainCartPole)),
     "waiting": {
         "AsyncVectorEnv": lambda n: gymnasium.vector.AsyncVectorEnv([Sleeper] * n),
-        "a thread for each": lambda n: sleepers(n, workers="threads"),
-        "half of them, threads": lambda n: sleepers(n, workers="threads", batch_size=n // 2),
-        "half of them, processes": lambda n: sleepers(n, batch_size=n // 2),
-        "a process for each": sleepers,
+        "a thread for each": lambda n: hosted(Sleeper)(n, workers="threads"),
+        "half of them, threads": lambda n: hosted(Sleeper)(n, workers="threads", batch_size=n // 2),
+        "half of them, processes": lambda n: hosted(Sleeper)(n, batch_size=n // 2),
+        "a process for each": hosted(Sleeper),
     },
 }
 
 
 def memory():
     """Returns the memory of this process and of those that it has started, in megabytes."""
-    return memory_of(Path("/proc/self"), *descendants()) / 1e3
+    own = psutil.Process()
+    return memory_of(own, *own.children(recursive=True)) / 1e3
 
 
-def serve(name, kind, num_envs):
-    """Makes a pool and steps it; for each input line, a number of seconds, prints figures as JSON."""
+def serve_pool(name, kind, num_envs):
+    """Makes a pool, and serves its steps."""
     before, began = memory(), time.perf_counter()
     env = POOLS[kind][name](num_envs)
     is_async = getattr(env, "batch_size", num_envs) < num_envs
@@ -122,7 +121,7 @@ def serve(name, kind, num_envs):
         env.async_reset(seed=0)
     else:
         env.reset(seed=0)
-    print(json.dumps({"start": time.perf_counter() - began, "memory": memory() - before}), flush=True)
+    said = {"start": time.perf_counter() - began, "memory": memory() - before}
     actions, count = np.random.default_rng(0).integers(0, 2, (64, num_envs)), 0
 
     def step():
@@ -135,27 +134,8 @@ def serve(name, kind, num_envs):
         env.send(actions[0][ids], ids)
         return len(ids)
 
-    def steps():
-        return sum(step() for _ in range(8))
-
-    for line in sys.stdin:
-        print(json.dumps(cost(steps, ("wall", "CPU", "children's CPU"), float(line))), flush=True)
+    serve(lambda: sum(step() for _ in range(8)), said, CLOCKS)
     env.close()
-
-
-class Served:
-    """A candidate in a separate process."""
-
-    def __init__(self, name, kind, num_envs, seconds):
-        command = [sys.executable, __file__, "--table", kind, "--num-envs", str(num_envs), "--candidate", name]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.start, self.seconds = json.loads(self.process.stdout.readline()), seconds
-
-    def __call__(self):
-        """Returns 1 step, and the times of a step."""
-        print(self.seconds, file=self.process.stdin, flush=True)
-        taken = json.loads(self.process.stdout.readline())
-        return 1, {"wall": taken["wall"], "CPU": taken["CPU"] + taken["children's CPU"]}
 
 
 def main():
@@ -165,16 +145,16 @@ def main():
     arguments = made.parse_args()
     kind, num_envs = arguments.table, arguments.num_envs
     if arguments.candidate is not None:
-        serve(arguments.candidate, kind, num_envs)
+        serve_pool(arguments.candidate, kind, num_envs)
         return
-    served = {name: Served(name, kind, num_envs, arguments.seconds)
-              for name in chosen(POOLS[kind], arguments.patterns)}
-    samples = take_turns(served, arguments.rounds, clocks=("wall", "CPU"))
+    served = {name: Served(sys.executable, __file__, "--table", kind, "--num-envs", num_envs, "--candidate", name,
+                           seconds=arguments.seconds) for name in chosen(POOLS[kind], arguments.patterns)}
+    samples = take_turns(served, arguments.rounds, clocks=CLOCKS)
     for each in served.values():
-        each.process.communicate()
-    show_candidates(samples, list(served)[-1], ("wall", "CPU"), {
-        "s to start": {name: f"{each.start['start']:.2f}" for name, each in served.items()},
-        "MB": {name: f"{each.start['memory']:.1f}" for name, each in served.items()}})
+        each.close()
+    show_candidates(samples, list(served)[-1], CLOCKS, {
+        "s to start": {name: f"{each.said['start']:.2f}" for name, each in served.items()},
+        "MB": {name: f"{each.said['memory']:.1f}" for name, each in served.items()}})
 
 
 if __name__ == "__main__":

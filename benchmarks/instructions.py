@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter
 from pathlib import Path
 
 STEPS = """
@@ -97,12 +97,25 @@ def lines_of(id, num_envs, num_steps):
             yield int(found[1].replace(",", "")), found[2]
 
 
-def count(id, num_envs, num_steps):
-    """Returns the instructions of each part in a whole run."""
-    counts = dict.fromkeys(PARTS, 0)
-    for number, line in lines_of(id, num_envs, num_steps):
-        counts[next(part for part, pattern in PARTS.items() if re.search(pattern, line))] += number
-    return counts
+def of_step(id, num_envs, name_of):
+    """Returns the instructions of a step, added up by the names that `name_of` gives to lines of functions."""
+    totals = []
+    for num_steps in (FEW, MANY):
+        totals.append(Counter())
+        for number, line in lines_of(id, num_envs, num_steps):
+            totals[-1][name_of(line)] += number
+    few, many = totals
+    return {name: (many[name] - few[name]) / (MANY - FEW) for name in many}
+
+
+def part_of(line):
+    return next(part for part, pattern in PARTS.items() if re.search(pattern, line))
+
+
+def name_in(line):
+    # file:type namespace::name(arguments) [library]
+    name = line.replace("(anonymous namespace)", "").split(":", 1)[1].split(" [")[0].split("(")[0]
+    return name.split("::")[-1].split(" ")[-1]
 
 
 def of_calls(version):
@@ -129,17 +142,8 @@ def of_functions(id):
     """Prints the instructions of a frame and of its functions; a step of a game has several frames."""
     import cypool
 
-    totals = []
-    for num_steps in (FEW, MANY):
-        total = defaultdict(int)
-        for number, line in lines_of(id, 1, num_steps):
-            # file:type namespace::name(arguments) [library]
-            name = line.replace("(anonymous namespace)", "").split(":", 1)[1].split(" [")[0].split("(")[0]
-            total[name.split("::")[-1].split(" ")[-1]] += number
-        totals.append(total)
-    few, many = totals
-    frames = cypool.make_spec(id).options.get("frame_skip", 1) * (MANY - FEW)
-    parts = {name: (many[name] - few[name]) / frames for name in many}
+    frames = cypool.make_spec(id).options.get("frame_skip", 1)
+    parts = {name: number / frames for name, number in of_step(id, 1, name_in).items()}
     whole = sum(parts.values())
     print(f"{id}: {whole:.0f} instructions a frame")
     for name, number in sorted(parts.items(), key=lambda part: -part[1])[:12]:
@@ -159,8 +163,7 @@ def main():
     sizes = [int(word) for word in words] or [1, 64, 1024]
     print("environments", "a call of step()", "per environment", *PARTS, sep=" | ")
     for num_envs in sizes:
-        few, many = count(id, num_envs, FEW), count(id, num_envs, MANY)
-        parts = {part: (many[part] - few[part]) / (MANY - FEW) for part in PARTS}
+        parts = dict.fromkeys(PARTS, 0) | of_step(id, num_envs, part_of)
         total = sum(parts.values())
         print(num_envs, f"{total:.0f}", f"{total / num_envs:.0f}", *(f"{n:.0f}" for n in parts.values()), sep=" | ")
 

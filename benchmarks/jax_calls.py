@@ -5,22 +5,15 @@
 Compiled code is a `jax.lax.scan` over steps, first on the caller's thread, then on one of XLA's. Patterns match numbers
 of environments.
 """
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.experimental import io_callback
-from measuring import Table, chosen, parser, show
+from measuring import Table, chosen, parser, repeated, show
 
 import cypool
-
-
-def in_numpy(env, actions, num_steps):
-    def run():
-        for _ in range(num_steps):
-            env.step(actions)
-        return num_steps
-
-    return run
 
 
 def compiled(step, handle, actions, num_steps, busy=False):
@@ -35,12 +28,8 @@ def compiled(step, handle, actions, num_steps, busy=False):
             handle = handle + (0 * (weights @ weights).sum()).astype(int)
         return jax.lax.scan(advance, handle, length=num_steps)
 
-    def run():
-        jax.block_until_ready(scan(handle, weights))
-        return num_steps
-
     weights = jnp.ones((10, 10))
-    return run
+    return repeated(lambda: jax.block_until_ready(scan(handle, weights)), steps=num_steps)
 
 
 def called_back(env):
@@ -64,7 +53,7 @@ def rows(arguments):
             env.reset()
         actions = np.stack([envs[0].single_action_space.sample()] * num_envs)
         given, num_steps = jnp.asarray(actions), arguments.num_steps
-        candidates = {"NumPy": in_numpy(envs[0], actions, num_steps)}
+        candidates = {"NumPy": repeated(partial(envs[0].step, actions), num_steps)}
         for name, env, busy in zip(("xla()", "xla(), XLA's thread"), envs[1:3], (False, True), strict=True):
             functions = env.xla()
             candidates[name] = compiled(functions.step, functions.handle, given, num_steps, busy)

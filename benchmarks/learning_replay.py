@@ -1,6 +1,6 @@
 r"""Compares SB3's DQN with its own replay buffer and with cypool's: returns, times and memory.
 
-    pip install "cypool[sb3]" matplotlib
+    pip install "cypool[sb3]" matplotlib psutil
     python benchmarks/learning_replay.py --total-timesteps 250000
 
 Both learn at the same time, each in a separate process with one thread. Writes a CSV file, whose first lines contain
@@ -17,6 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 CANDIDATES = "cypool", "sb3"
 COLUMNS = "candidate", "step", "seconds", "cpu_seconds", "megabytes", "return"
@@ -59,7 +60,7 @@ def learn(args):
             if self.num_timesteps % 1000 < self.training_env.num_envs:
                 games = [game["r"] for game in self.model.ep_info_buffer][-20:]
                 print(args.candidate, self.num_timesteps, f"{time.perf_counter() - self.began:.2f}",
-                      f"{time.process_time() - self.cpu:.2f}", f"{resident_bytes() / 1e6:.1f}",
+                      f"{time.process_time() - self.cpu:.2f}", f"{psutil.Process().memory_info().rss / 1e6:.1f}",
                       f"{np.mean(games) if games else float('nan'):.3f}", sep=",", flush=True)
             return True
 
@@ -72,12 +73,6 @@ def learn(args):
                 target_update_interval=args.target_update_interval, exploration_fraction=args.exploration_fraction,
                 exploration_final_eps=0.01, device="cpu", **(own if args.candidate == "cypool" else {}))
     model.learn(args.total_timesteps, Log())
-
-
-def resident_bytes():
-    """The memory that this process uses now, in bytes."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096
 
 
 def draw(rows, args):

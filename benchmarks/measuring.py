@@ -6,10 +6,12 @@ that is unavailable, such as a package that is not installed, is None.
 """
 import argparse
 import importlib
+import json
 import math
 import os
 import resource
 import statistics
+import subprocess
 import sys
 import time
 import warnings
@@ -22,37 +24,21 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests"))
 from cases import CASES, chosen  # noqa: E402, F401
+from engine.threads import at_once  # noqa: E402, F401
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
 
-def descendants():
-    """Yields the /proc folders of the processes that this one and its children have started."""
-    pids = ["self"]
-    for pid in pids:
-        try:
-            tasks = list((Path("/proc") / pid / "task").iterdir())
-            found = [child for task in tasks for child in (task / "children").read_text().split()]
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        pids += found
-        yield from (Path("/proc") / child for child in found)
+def memory_of(*processes):
+    """Returns the memory of processes in kilobytes; shared pages count in part."""
+    return sum(process.memory_full_info().pss for process in processes) / 1024
 
 
-def memory_of(*folders):
-    """Returns the memory of processes, given by their /proc folders, in kilobytes; shared pages count in part."""
-    return sum(int((folder / "smaps_rollup").read_text().partition("\nPss:")[2].split()[0]) for folder in folders)
+def time_of_all():
+    """Returns the CPU seconds of this process and its descendants."""
+    from cypool.tools.benchmark import cpu_seconds
 
-
-def time_of_children():
-    """Returns the CPU seconds of all descendants of this process."""
-    total = 0
-    for folder in descendants():
-        try:
-            total += sum(int((task / "schedstat").read_text().split()[0]) for task in (folder / "task").iterdir())
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return total / 1e9
+    return cpu_seconds()
 
 
 def waits():
@@ -61,7 +47,8 @@ def waits():
 
 
 # functions that count; columns are in microseconds
-CLOCKS = {"wall": time.perf_counter, "CPU": time.process_time, "children's CPU": time_of_children, "waits": waits}
+CLOCKS = {"wall": time.perf_counter, "CPU": time.process_time, "waits": waits, "CPU of all": time_of_all,
+          "children's CPU": lambda: time_of_all() - time.process_time()}
 
 
 def cost(candidate, clocks=("CPU",), seconds=0.0):
@@ -264,13 +251,19 @@ def loop_steps(reset, step, actions):
     return run
 
 
-def resets_of(env):
-    """Returns a candidate that resets."""
+def repeated(call, times=1, steps=1):
+    """Returns a candidate that makes a call a number of times, each of a number of steps."""
     def run():
-        env.reset()
-        return getattr(env, "num_envs", 1)
+        for _ in range(times):
+            call()
+        return times * steps
 
     return run
+
+
+def resets_of(env):
+    """Returns a candidate that resets."""
+    return repeated(env.reset, steps=getattr(env, "num_envs", 1))
 
 
 def envpool(id, num_envs, num_threads=1, **options):
@@ -285,11 +278,43 @@ def envpool(id, num_envs, num_threads=1, **options):
     return None
 
 
+class Served:
+    """A candidate in a separate process, which prints a JSON value when it is ready, and then answers like `serve`.
+
+    Args:
+        command: The words of its command.
+        seconds: How long it makes steps each time.
+
+    Attributes:
+        said: The value.
+    """
+
+    def __init__(self, *command, seconds=0.0):
+        self.process = subprocess.Popen([*map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.said, self.seconds = json.loads(self.process.stdout.readline()), seconds
+
+    def __call__(self):
+        """Returns 1 step, and the costs of a step."""
+        print(self.seconds, file=self.process.stdin, flush=True)
+        return 1, json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.communicate()
+
+
+def serve(candidate, said=None, clocks=("CPU",)):
+    """Prints `said`, and for each input line, a number of seconds, the costs of a candidate's step by clock."""
+    print(json.dumps(said), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(cost(candidate, clocks, float(line))), flush=True)
+
+
 # ---- programs
 
 def parser(doc, **defaults):
     """Returns a parser for the benchmarks' common arguments, with a docstring as its help."""
-    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                   conflict_handler="resolve")
     made.add_argument("patterns", nargs="*", help="patterns of row names")
     made.add_argument("--rounds", type=int, default=5)
     made.add_argument("--seconds", type=float, default=0.2, help="seconds per candidate and round")

@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 from measuring import chosen, digits, heading, memory_of, parser, row
 
 import cypool
@@ -21,7 +22,7 @@ import cypool
 def used():
     """Returns the kilobytes of memory, and the numbers of file descriptors and mappings."""
     mappings = len(Path("/proc/self/maps").read_text().splitlines())
-    return memory_of(Path("/proc/self")), len(os.listdir("/proc/self/fd")), mappings
+    return memory_of(psutil.Process()), len(os.listdir("/proc/self/fd")), mappings
 
 
 def measure(id, num_envs, num_steps):

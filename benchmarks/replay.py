@@ -11,7 +11,7 @@ bytes as a sample has, from as much memory as the ring has.
 import sys
 
 import numpy as np
-from measuring import parser, show_candidates, take_turns
+from measuring import parser, repeated, show_candidates, take_turns
 
 import cypool
 
@@ -30,11 +30,10 @@ def filled(rows, **kwargs):
 
 
 def rows_of(buffer):
-    """Yields the stored steps, eight at a time, as arrays."""
+    """Yields the stored steps, eight at a time."""
     index = np.sort(buffer.indices())
     for k in range(0, len(index) // NUM * NUM, NUM):
-        sample = buffer.gather(index[k:k + NUM])
-        yield sample.obs, sample.action, sample.reward, sample.next_obs, sample.terminated, sample.truncated
+        yield buffer.gather(index[k:k + NUM])
 
 
 def sb3_buffer(buffer, rows):
@@ -42,8 +41,8 @@ def sb3_buffer(buffer, rows):
     from stable_baselines3.common.buffers import ReplayBuffer
 
     made = ReplayBuffer(rows, spaces.Box(0, 255, (4, 84, 84), np.uint8), spaces.Discrete(6), "cpu", NUM)
-    for obs, action, reward, next_obs, terminated, truncated in rows_of(buffer):
-        made.add(obs, next_obs, action, reward, terminated | truncated, [{}] * NUM)
+    for row in rows_of(buffer):
+        made.add(row.obs, row.next_obs, row.action, row.reward, row.terminated | row.truncated, [{}] * NUM)
     return lambda: made.sample(BATCH)
 
 
@@ -56,9 +55,9 @@ def tianshou_buffer(buffer, rows, prioritized=False):
         made = PrioritizedVectorReplayBuffer(rows, NUM, alpha=0.6, beta=0.4, **options)
     else:
         made = VectorReplayBuffer(rows, NUM, **options)
-    for obs, action, reward, next_obs, terminated, truncated in rows_of(buffer):
-        made.add(Batch(obs=obs, act=action, rew=reward, terminated=terminated, truncated=truncated, obs_next=next_obs,
-                       info=Batch()))
+    for row in rows_of(buffer):
+        made.add(Batch(obs=row.obs, act=row.action, rew=row.reward, terminated=row.terminated, truncated=row.truncated,
+                       obs_next=row.next_obs, info=Batch()))
 
     def sample():
         batch, index = made.sample(BATCH)
@@ -75,11 +74,9 @@ def torchrl_buffer(buffer, rows):
     from torchrl.data import LazyTensorStorage, TensorDictReplayBuffer
 
     made = TensorDictReplayBuffer(storage=LazyTensorStorage(rows), batch_size=BATCH)
-    for obs, action, reward, next_obs, terminated, truncated in rows_of(buffer):
-        names = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
-        values = obs, action, reward, next_obs, terminated, truncated
-        made.extend(TensorDict({name: torch.from_numpy(part.copy()) for name, part in zip(names, values, strict=True)},
-                               batch_size=[NUM]))
+    names = "obs", "action", "reward", "next_obs", "terminated", "truncated"
+    for row in rows_of(buffer):
+        made.extend(TensorDict({name: torch.from_numpy(getattr(row, name).copy()) for name in names}, batch_size=[NUM]))
     return made.sample
 
 
@@ -89,8 +86,8 @@ def cpprb_buffer(buffer, rows):
     made = PrioritizedReplayBuffer(rows, {"obs": {"shape": (4, 84, 84), "dtype": np.uint8}, "act": {"dtype": np.int64},
                                           "rew": {}, "next_obs": {"shape": (4, 84, 84), "dtype": np.uint8}, "done": {}},
                                    alpha=0.6)
-    for obs, action, reward, next_obs, terminated, _ in rows_of(buffer):
-        made.add(obs=obs, act=action, rew=reward, next_obs=next_obs, done=terminated)
+    for row in rows_of(buffer):
+        made.add(obs=row.obs, act=row.action, rew=row.reward, next_obs=row.next_obs, done=row.terminated)
 
     def sample():
         batch = made.sample(BATCH, beta=0.4)
@@ -163,16 +160,6 @@ def storing(arguments):
         stored.step(actions)
     yield "step", lambda: env.step(actions)
     yield "step, stored", lambda: stored.step(actions)
-
-
-def repeated(call, times):
-    """Returns a candidate that makes this number of calls."""
-    def run():
-        for _ in range(times):
-            call()
-        return times
-
-    return run
 
 
 def main():

@@ -11,9 +11,10 @@ to one environment, and `load` of a saved state. `--table policy` compares rollo
 """
 import itertools
 import math
+from functools import partial
 
 import numpy as np
-from measuring import Table, chosen, parser, random_actions, show
+from measuring import Table, chosen, parser, random_actions, repeated, show
 
 import cypool
 
@@ -43,11 +44,7 @@ def peer_of(env, num_threads, steps):
 
 def counted(steps, call, *args, **kwargs):
     """Returns a candidate: a call that takes this many steps."""
-    def run():
-        call(*args, **kwargs)
-        return steps
-
-    return run
+    return repeated(partial(call, *args, **kwargs), steps=steps)
 
 
 def prepared(runs, arguments, count=1):

@@ -6,12 +6,12 @@ Prints microseconds per call of `step`, for one thread and for all threads toget
 time: threads that wait for each other or take each other's cache lines need more of it per call, or leave CPUs idle.
 """
 import sys
-import threading
+from functools import partial
 
 import gymnasium
 import numpy as np
 from hosting import PlainCartPole
-from measuring import Table, chosen, parser, show
+from measuring import Table, at_once, chosen, parser, repeated, show
 
 import cypool
 
@@ -36,15 +36,7 @@ def together(envs, num_steps):
         for _ in range(num_steps):
             env.step(actions)
 
-    def run():
-        threads = [threading.Thread(target=steps, args=(env,)) for env in envs]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return num_steps * len(envs)
-
-    return run
+    return repeated(lambda: at_once(*(partial(steps, env) for env in envs)), steps=num_steps * len(envs))
 
 
 def rows(arguments):

@@ -5,7 +5,7 @@
 import gymnasium
 import numpy as np
 import torch
-from measuring import Table, parser, show
+from measuring import Table, parser, repeated, show
 from tianshou.algorithm.modelfree.reinforce import ProbabilisticActorPolicy
 from tianshou.data import Collector, VectorReplayBuffer
 from tianshou.env import DummyVectorEnv, SubprocVectorEnv
@@ -45,12 +45,7 @@ def steps_of(spec, env, num_envs):
         deterministic_eval=False)
     collector = Collector(policy, env, VectorReplayBuffer(64 * num_envs, num_envs))
     collector.reset()
-
-    def run():
-        collector.collect(n_step=32 * num_envs)
-        return 32 * num_envs
-
-    return run
+    return repeated(lambda: collector.collect(n_step=32 * num_envs), steps=32 * num_envs)
 
 
 def rows(arguments):

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from measuring import Table, chosen, parser, show
+from measuring import Table, chosen, parser, repeated, show
 
 import cypool
 
@@ -53,11 +53,6 @@ def layers(num_inputs, num_outputs, seed=0):
     return weights, [np.zeros(m, np.float32) for m in sizes[1:]]
 
 
-def searches(simulations, call):
-    """Returns a candidate that calls a function that makes this many simulations."""
-    return lambda: (call(), simulations)[1]
-
-
 def ours(row, leaves=1):
     """Returns a candidate that searches with cypool's trees."""
     env = cypool.make(row.id, num_envs=row.num_trees, num_threads=0, seed=0, autoreset_mode="Disabled", **row.options)
@@ -68,7 +63,7 @@ def ours(row, leaves=1):
         num_inputs = int(np.prod(env.env_spec.observation.shape))
         evaluate = cypool.MLP(env.env_spec, *layers(num_inputs, env.env_spec.action.n), activation="relu",
                               output="categorical", value=layers(num_inputs, 1, seed=1))
-    return searches(row.num_trees * row.simulations, lambda: search.run(evaluate))
+    return repeated(lambda: search.run(evaluate), steps=row.num_trees * row.simulations)
 
 
 def with_mctx(row):
@@ -113,8 +108,8 @@ def with_mctx(row):
         logits, value = evaluate(params, state)
         root = mctx.RootFnOutput(prior_logits=logits, value=value, embedding=state)
         return policy(params, key, root, recurrent, row.simulations, ~state.legal_action_mask).action_weights
-    return searches(row.num_trees * row.simulations,
-                    lambda: search(network, jax.random.PRNGKey(0), start).block_until_ready())
+    return repeated(lambda: search(network, jax.random.PRNGKey(0), start).block_until_ready(),
+                    steps=row.num_trees * row.simulations)
 
 
 def bots(row):
@@ -135,7 +130,7 @@ def bots(row):
     if row.evaluator == "rollout":
         evaluator = pyspiel.RandomRolloutEvaluator(1, 0)
         made["OpenSpiel, C++"] = pyspiel.MCTSBot(game, evaluator, 2**0.5, row.simulations, 1000, False, 0, False)
-    return {name: searches(row.simulations, lambda bot=bot: bot.step(game.new_initial_state()))
+    return {name: repeated(lambda bot=bot: bot.step(game.new_initial_state()), steps=row.simulations)
             for name, bot in made.items()}
 
 

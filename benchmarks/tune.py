@@ -6,8 +6,10 @@ Every setting that `tune` may choose is measured five times, in turns; then its 
 again, in turns. Prints a line for each id and goal; exits with 1 if a choice is more than 10 % slower than the best.
 """
 import argparse
-import statistics
 import sys
+from functools import partial
+
+from measuring import take_turns
 
 import cypool
 from cypool.engine import cpus
@@ -17,13 +19,12 @@ IDS = "CartPole-v1", "FrozenLake-v1", "Pong-v5", "HalfCheetah-v5", "Blackjack-v1
 
 
 def speeds(id, settings, rounds, seconds, learner_seconds):
-    samples = {setting: [] for setting in settings}
-    for _ in range(rounds):
-        for setting in settings:
-            with cypool.make(id, **setting._asdict(), seed=0) as env:
-                samples[setting].append(tuning.speed(tuning.stepping(env, setting, learner_seconds), seconds,
-                                                     learner_seconds))
-    return {setting: statistics.median(taken) for setting, taken in samples.items()}
+    def cost(setting):
+        with cypool.make(id, **setting._asdict(), seed=0) as env:
+            return 1, 1 / tuning.speed(tuning.stepping(env, setting, learner_seconds), seconds, learner_seconds)
+
+    samples = take_turns({setting: partial(cost, setting) for setting in settings}, rounds)
+    return {setting: 1 / samples.median(setting) for setting in settings}
 
 
 def main():

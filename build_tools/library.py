@@ -228,10 +228,9 @@ class SourceLibrary:
                               cache.digest(common, "together:", *names)))
         if weak:
             raise ValueError(f"{self.sdist.project}: expected sources {', '.join(weak)}, found none")
-        for name in self.generated_sources:
-            units.append(Unit(generated / name, self.flags, private_dirs, cache.digest(common, name)))
-        for path in self.replace.values():
-            units.append(Unit(Path(path).absolute(), self.flags, include_dirs))
+        units += [Unit(generated / name, self.flags, private_dirs, cache.digest(common, name))
+                  for name in self.generated_sources]
+        units += [Unit(Path(path).absolute(), self.flags, include_dirs) for path in self.replace.values()]
         flags_of = {each.source: each.flags for each in replacements}
         objects = tuple(Unit(Path(source).absolute(), of, include_dirs) for source, of in flags_of.items())
         return Prepared(include_dirs, tuple(units), objects, flags)

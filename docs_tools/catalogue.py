@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import functools
 import html
-import importlib
 import inspect
 import re
 import shutil
 import sys
 from collections import defaultdict
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import observations
@@ -18,6 +18,7 @@ import cypool
 from cypool.envs import FAMILIES, family_of
 from cypool.envs.family import Family
 from cypool.registration.registry import Entry, expand
+from cypool.tools.cli.info import options_with_meanings, without_signature
 
 WIDTH = 192  # pixels of a picture, twice the width on the page
 FILM, FRAMES, SECONDS_PER_FRAME = 288, 30, 0.1  # pixels and length of one that moves
@@ -105,8 +106,9 @@ def page(family: Family, entries: list[Entry], pictures: Path | None, partial: b
     # a family's newest versions come first
     for entry_point, members in sorted(classes.items(), key=lambda item: -max(version(each.id) for each in item[1])):
         try:
-            sections[docstring(class_of(entry_point))].append(entry_point)
-            options[entry_point] = options_of(class_of(entry_point), members)
+            cls = resolve_name(entry_point)
+            sections[docstring(cls)].append(entry_point)
+            options[entry_point] = options_of(cls, members)
         except ImportError as error:
             if not partial:
                 raise
@@ -129,12 +131,6 @@ def listed(names: list[str]) -> str:
     if len(names) > 4:
         return f"{', '.join(names[:3])} and {len(names) - 3} others"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def class_of(entry_point: str) -> Any:
-    """Returns the class of an entry point."""
-    module, name = entry_point.split(":")
-    return getattr(importlib.import_module(module), name)
 
 
 def table_of(entries: list[Entry], pictures: Path | None) -> str:
@@ -234,20 +230,14 @@ def code(text: str) -> str:
 
 def docstring(cls: Any) -> str:
     """Returns a class's docstring in Markdown, with each "Name: text" as a paragraph."""
-    text = re.sub(r"\A\w+\(.*\)\n+", "", inspect.getdoc(cls) or "")
+    text = without_signature(inspect.getdoc(cls) or "")
     return re.sub(r"^([A-Z]\w+): ", r"\n**\1**: ", re.sub(r"^ +(?!\*)", "", text, flags=re.MULTILINE),
                   flags=re.MULTILINE)
 
 
 def options_of(cls: Any, entries: list[Entry]) -> dict[str, tuple[str, str]]:
     """Returns a class's options: the default, and the line in `describe`'s docstring."""
-    lines: dict[str, str] = {}
-    for each in reversed(cls.__mro__):
-        if "describe" in vars(each):
-            text = inspect.getdoc(each.describe) or ""
-            args = re.search(r"^Args:\n(.*?)(?=^\w|\Z)", text, re.DOTALL | re.MULTILINE)
-            for names, line in re.findall(r"^    ([\w, ]+): (.*(?:\n {8}.*)*)", args[1] if args else "", re.MULTILINE):
-                lines |= dict.fromkeys(names.split(", "), " ".join(line.split()))
+    lines = options_with_meanings(cls)
     # the options of a benchmark are not the defaults
     shown = representative([entry for entry in entries if expand(entry.id, None, 0, {}) is None] or entries)
     try:

@@ -10,7 +10,7 @@ of 1.6 and a return of 2.1.
 Needs `pip install "cypool[crafter]"`.
 """
 import argparse
-import importlib
+import pkgutil
 
 import numpy as np
 
@@ -57,10 +57,7 @@ def main():
     parser.add_argument("--num-envs", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    policy = None
-    if arguments.policy:
-        module, _, function = arguments.policy.partition(":")
-        policy = getattr(importlib.import_module(module), function)
+    policy = pkgutil.resolve_name(arguments.policy) if arguments.policy else None
     unlocked, returns = play(policy, arguments.num_steps, arguments.num_envs, arguments.obs_type, arguments.seed)
     rates = 100 * unlocked.mean(axis=0)
     for name, rate in zip(ACHIEVEMENTS, rates, strict=True):

@@ -22,6 +22,7 @@ import platform
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -29,6 +30,7 @@ import gymnasium
 import numpy as np
 import torch
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+from gymnasium.wrappers.utils import RunningMeanStd
 from torch import nn
 from torch.distributions import Categorical, Normal
 
@@ -193,34 +195,19 @@ class Agent(nn.Module):
         return policy, self.critic(hidden).squeeze(-1)
 
 
-class Statistics:
-    """Mean and variance of all values seen so far, as in Gymnasium's normalization wrappers."""
-
-    def __init__(self, shape=()):
-        self.mean, self.variance, self.count = np.zeros(shape), np.ones(shape), 1e-4
-
-    def update(self, values):
-        total = self.count + len(values)
-        delta = values.mean(0) - self.mean
-        self.variance = (self.variance * self.count + values.var(0) * len(values)
-                         + delta**2 * self.count * len(values) / total) / total
-        self.mean = self.mean + delta * len(values) / total
-        self.count = total
-
-
 class Normalizer:
     """Normalizes observations and rewards if `args.normalize` is set, in the same way for all candidates."""
 
     def __init__(self, args, obs_shape):
         self.is_on, self.gamma = args.normalize, args.gamma
-        self.obs, self.returns = Statistics(obs_shape), Statistics()
+        self.obs, self.returns = RunningMeanStd(shape=obs_shape), RunningMeanStd()
         self.going = np.zeros(args.num_envs)
 
     def observation(self, obs):
         if not self.is_on:
             return obs
         self.obs.update(obs)
-        return np.clip((obs - self.obs.mean) / np.sqrt(self.obs.variance + 1e-8), -10, 10).astype(np.float32)
+        return np.clip((obs - self.obs.mean) / np.sqrt(self.obs.var + 1e-8), -10, 10).astype(np.float32)
 
     def reward(self, reward, over):
         if not self.is_on:
@@ -228,7 +215,7 @@ class Normalizer:
         self.going = self.going * self.gamma + reward
         self.returns.update(self.going)
         self.going[over] = 0
-        return np.clip(reward / np.sqrt(self.returns.variance + 1e-8), -10, 10)
+        return np.clip(reward / np.sqrt(self.returns.var + 1e-8), -10, 10)
 
 
 def logprob(policy, action):
@@ -314,10 +301,8 @@ def learn(args, candidate, seed):
 def versions():
     found = [f"{platform.platform()}, {platform.machine()}, python {platform.python_version()}"]
     for name in ("cypool", "envpool", "gymnasium", "ale-py", "mujoco", "dm_control", "numpy", "torch"):
-        try:
+        with suppress(PackageNotFoundError):
             found.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            pass
     return ", ".join(found)
 
 

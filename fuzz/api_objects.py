@@ -12,9 +12,10 @@ them, and then the pool is used:
 import copy
 import pickle
 import tempfile
-import threading
+from functools import partial
 
 import numpy as np
+from engine.threads import at_once
 
 import cypool
 from cypool.compat import envpool
@@ -187,10 +188,9 @@ class Objects:
             "frames": lambda: pool.rollout_buffers(4, frames="once"),
             "history": lambda: cypool.history(pool, every=2), "replay": lambda: cypool.ReplayBuffer(pool, 60),
             "random": lambda: cypool.RandomPolicy(spec), "mlp": self.mlp, "thread_pool": lambda: cypool.ThreadPool(1),
-            "recipe": lambda: pool.recipe, "observation_space": lambda: pool.observation_space,
-            "action_space": lambda: pool.action_space, "single_action_space": lambda: pool.single_action_space,
-            "spec": lambda: pool.spec, "observation_spec": lambda: pool.observation_spec(),
-            "action_spec": lambda: pool.action_spec()}
+            "observation_spec": lambda: pool.observation_spec(), "action_spec": lambda: pool.action_spec(),
+            **{name: partial(getattr, pool, name) for name in (
+                "recipe", "observation_space", "action_space", "single_action_space", "spec")}}
         for name in self.r.sample(sorted(makers), 6):
             try:
                 self.objects[name] = makers[name]()
@@ -344,11 +344,10 @@ class Objects:
         self.note(f"threads in {names}")
         self.is_shared = True
         self.case.log(f"two threads in {names}")
-        begin, faults = threading.Barrier(2, timeout=60), []
+        faults = []
         plans = [[self.r.choice(self.calls(each, self.objects[each])) for _ in range(40)] for each in names]
 
         def work(plan):
-            begin.wait()
             for text, call in plan:
                 try:
                     call()
@@ -357,11 +356,7 @@ class Objects:
                 except Exception as error:
                     faults.append((text, error))
 
-        threads = [threading.Thread(target=work, args=(plan,)) for plan in plans]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once(*(partial(work, plan) for plan in plans))
         for text, error in faults[:3]:
             # an object of the fuzzer's is in it
             if str(error) != "on purpose":
@@ -385,17 +380,17 @@ class Objects:
 
     def calls(self, name, value, is_pool_kept=True):
         """Returns calls of an object as (text, call). If the pool is kept, calls of the pool itself change nothing."""
+        if name == "pool" and (not is_pool_kept or value is self.pool):
+            kept = [("save", value.save), ("rollout_buffers", lambda: value.rollout_buffers(2)),
+                    ("repr", lambda: repr(value)), ("env_spec", lambda: value.env_spec.options)]
+            if self.is_shared:
+                kept += [("step", lambda: value.step(self.actions())), ("reset", value.reset),
+                         ("send", lambda: value.send(self.actions())), ("recv", lambda: value.recv(5)),
+                         ("rollout", lambda: value.rollout(np.stack([self.actions()] * 4))),
+                         ("load", lambda: value.load(value.save())), ("copy", lambda: value.copy(0, [1, 2])),
+                         ("async_reset", value.async_reset)]
+            return kept
         if name == "pool":
-            if not is_pool_kept or value is self.pool:
-                kept = [("save", value.save), ("rollout_buffers", lambda: value.rollout_buffers(2)),
-                        ("repr", lambda: repr(value)), ("env_spec", lambda: value.env_spec.options)]
-                if self.is_shared:
-                    kept += [("step", lambda: value.step(self.actions())), ("reset", value.reset),
-                             ("send", lambda: value.send(self.actions())), ("recv", lambda: value.recv(5)),
-                             ("rollout", lambda: value.rollout(np.stack([self.actions()] * 4))),
-                             ("load", lambda: value.load(value.save())), ("copy", lambda: value.copy(0, [1, 2])),
-                             ("async_reset", value.async_reset)]
-                return kept
             return [("reset", value.reset), ("step", lambda: value.step(self.actions())), ("save", value.save)]
         if name == "state":
             return [("to_bytes", value.to_bytes), ("needs_reset", lambda: value.needs_reset),

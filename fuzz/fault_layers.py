@@ -8,6 +8,7 @@ import itertools
 import os
 import re
 import tempfile
+from contextlib import suppress
 
 import gymnasium
 import numpy as np
@@ -91,6 +92,8 @@ class Layer:
     """
 
     weight = 1
+    # a package
+    needs = ""
 
     def __init__(self, r, faults):
         self.r, self.faults, self.serial, self.is_dirty = r, faults, 0, False
@@ -125,6 +128,12 @@ class Layer:
             else:
                 raise
         return None
+
+    def insist(self, text, function):
+        """Makes a call until one is not interrupted; returns its result."""
+        while not (made := self.call(text, function)):
+            self.faults.forget()
+        return made[0]
 
     env = None
 
@@ -163,10 +172,7 @@ class Pools(Layer):
         self.factor, self.sign = 1, 1
         self.ended, self.counts, self.sent = [None] * self.n, [None] * self.n, [set() for _ in range(self.n)]
         self.ids, self.saved = list(range(self.n)), None
-        while self.env is None:
-            made = self.call(f"make {self.api} {self.mode} of {self.n}", self.make)
-            self.env = self.closed = made[0] if made else None
-        self.through = self.env
+        self.through = self.env = self.closed = self.insist(f"make {self.api} {self.mode} of {self.n}", self.make)
         self.history = self.buffer = None
         if self.api != "envpool" and not self.is_async and not self.is_hosted and r.random() < 0.3:
             self.begin()
@@ -219,12 +225,8 @@ class Pools(Layer):
                       "sequence_length": self.length, "alpha": self.alpha, "seed": 1}
         if r.random() < 0.2:
             self.given["path"] = os.path.join(self.folder.name, "rows")
-        while self.buffer is None:
-            made = self.call(f"ReplayBuffer({self.given})", lambda: cypool.ReplayBuffer(env, **self.given))
-            self.buffer = made[0] if made else None
-            made = None
-            self.faults.forget()
-        self.through = self.buffer
+        self.through = self.buffer = self.insist(f"ReplayBuffer({self.given})",
+                                                 lambda: cypool.ReplayBuffer(env, **self.given))
 
     def lost(self):
         super().lost()
@@ -303,10 +305,13 @@ class Pools(Layer):
             expect(i not in steps or reward[k] != 0, "a step has done nothing:", frames.tolist())
             self.counts[i], self.ended[i] = now, bool(ended[k]) and not final
 
-    def take_error(self, error):
+    def check_causes(self, error):
         for cause in error.causes.values():
             own = self.faults.is_own(cause) or "it raised" in str(cause)
             expect(own or str(cause) in ("raised in step", "no reset today"), "cause", repr(cause))
+
+    def take_error(self, error):
+        self.check_causes(error)
         self.take(error.batch, error.causes)
 
     def received(self, text, function, *args, whole=False, steps=()):
@@ -442,9 +447,7 @@ class Pools(Layer):
         try:
             got = self.call(f"rollout({given[:5].tolist()}, {policy})", lambda: self.env.rollout(wanted, policy=policy))
         except cypool.EnvError as error:
-            for cause in error.causes.values():
-                expect(self.faults.is_own(cause) or str(cause) in ("raised in step", "no reset today")
-                       or "it raised" in str(cause), repr(cause))
+            self.check_causes(error)
             got = [error.batch]
         self.counts = [None] * self.n
         if got:
@@ -667,20 +670,16 @@ class Normalized(Layer):
 
     def step(self):
         actions = self.actions(self.n)
-        try:
+        with suppress(cypool.EnvError):
             got = self.call("step", self.env.step, actions)
             if got:
                 self.check(got[0][0], got[0][1], actions)
-        except cypool.EnvError:
-            pass
 
     def reset(self):
-        try:
+        with suppress(cypool.EnvError):
             got = self.call("reset", self.env.reset)
             if got:
                 self.check(got[0][0])
-        except cypool.EnvError:
-            pass
 
     def load(self):
         if not self.num_pending():
@@ -692,11 +691,9 @@ class Normalized(Layer):
 
     def works(self):
         for _ in range(3):
-            try:
+            with suppress(cypool.EnvError):
                 self.env.reset()
                 break
-            except cypool.EnvError:
-                pass
         actions = np.abs(self.actions(self.n)) / 2
         obs, reward, *_ = self.env.step(actions)
         self.check(obs, reward, actions)

@@ -67,13 +67,19 @@ class Added(Layer):
 
     def sample(self):
         self.is_dirty = self.is_dirty or self.serial == 0
-        got = self.call("sample", self.drawn)
+        got = self.call("sample", self.drawn_if_any)
         if got:
             check_steps(*got[0], type(self).__name__)
 
-    def drawn(self):
-        if not len(self.buffer):
+    def drawn_if_any(self):
+        if not self.num_rows():
             raise RuntimeError("no row")
+        return self.drawn()
+
+    def num_rows(self):
+        return len(self.buffer)
+
+    def drawn(self):
         sample = self.buffer.sample(16)
         return sample.obs, sample.action, sample.reward, sample.next_obs
 
@@ -97,9 +103,10 @@ class AddedToSB3(Added):
     def put(self, step):
         self.buffer.add(step.obs, step.next_obs, step.action, step.reward, step.terminated, [{}] * self.n)
 
+    def num_rows(self):
+        return self.buffer.size()
+
     def drawn(self):
-        if not self.buffer.size():
-            raise RuntimeError("no row")
         sample = self.buffer.sample(16)
         return (sample.observations.numpy(), sample.actions.numpy(), sample.rewards.numpy(),
                 sample.next_observations.numpy())
@@ -119,8 +126,6 @@ class AddedToTianshou(Added):
                               truncated=step.truncated, obs_next=step.next_obs, info=Batch()))
 
     def drawn(self):
-        if not len(self.buffer):
-            raise RuntimeError("no row")
         sample, _ = self.buffer.sample(16)
         return sample.obs, sample.act, sample.rew, sample.obs_next
 
@@ -147,8 +152,6 @@ class AddedToTorchRL(Added):
                                 "reward": torch.from_numpy(step.reward)[:, None]}, [self.n])}, [self.n]))
 
     def drawn(self):
-        if not len(self.buffer):
-            raise RuntimeError("no row")
         sample = self.buffer.sample()
         after = sample["next"]
         return tuple(part.numpy() for part in (
@@ -351,10 +354,8 @@ class Trees(Layer):
                       "algorithm": r.choice(["puct", "gumbel"])}
         # whether the search knows where the environments are
         self.is_told = False
-        self.search, self.evaluator = None, r.choice(["constant", "rollout", self.evaluate, self.evaluate])
-        while self.search is None:
-            made = self.call(f"TreeSearch({self.given})", lambda: cypool.TreeSearch(self.env, **self.given))
-            self.search = made[0] if made else None
+        self.evaluator = r.choice(["constant", "rollout", self.evaluate, self.evaluate])
+        self.search = self.insist(f"TreeSearch({self.given})", lambda: cypool.TreeSearch(self.env, **self.given))
 
     def evaluate(self, obs, mask):
         self.faults.pass_by()

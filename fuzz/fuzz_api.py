@@ -13,27 +13,26 @@ Anything else is a finding, printed with the command that reproduces it.
 The environments come from the registry, each family equally often. Numbers in their states are replaced by edge values
 of the ranges that a family declares (`state_fields`), or else of the number's type.
 """
-import argparse
-import importlib
 import math
 import os
 import pickle
 import random
-import select
-import signal
 import sys
 import tempfile
-import threading
-import time
 import warnings
 import zlib
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 
 import gymnasium
 import numpy as np
 import tests_path  # noqa: F401
 from api_objects import Objects
 from cases import CASES
+from engine.threads import at_once
+from fuzzing import fuzz, parser
 from game_calls import GameCalls
 from state_edits import edged_states, with_own
 
@@ -84,12 +83,6 @@ def drawn_id(r):
     return r.choice(r.choice(IDS[r.choice(sorted(IDS))]))
 
 
-def class_of(id):
-    """Returns the class of an id's environments."""
-    module, name = entry_of(id).entry_point.split(":")
-    return getattr(importlib.import_module(module), name)
-
-
 def drawn_pool(r):
     """Returns an id and options."""
     kind = r.random()
@@ -118,10 +111,8 @@ def calling(pool, value):
     """Returns an object that calls the pool when it is examined, and then poses as `value`."""
     def call(*args, **kwargs):
         for name, given in (("step", ([0, 0],)), ("close", ()), ("reset", ()), ("recv", ())):
-            try:
+            with suppress(Exception):
                 getattr(pool, name)(*given)
-            except Exception:
-                pass
         return value
 
     return type("Calling", (), dict.fromkeys(("__array__", "__index__", "__float__", "__len__", "__eq__", "__fspath__"),
@@ -275,9 +266,8 @@ class Case:
             pass
         except Exception as error:
             # subclasses, such as RecursionError and UnicodeError, are not intended errors
-            if type(error) not in ALLOWED and not isinstance(error, OSError):
-                self.find(text, error)
-            elif "Unknown exception" in str(error):
+            is_allowed = type(error) in ALLOWED or isinstance(error, OSError)
+            if not is_allowed or "Unknown exception" in str(error):
                 self.find(text, error)
             elif isinstance(error, (TypeError, ValueError)) and names and not any(n in str(error) for n in names):
                 self.find(f"{text}: names none of {list(names)}", error)
@@ -558,10 +548,7 @@ class Case:
 
     def threads(self):
         """Two calls at once."""
-        thread = threading.Thread(target=self.call)
-        thread.start()
-        self.call()
-        thread.join()
+        at_once(self.call, self.call)
 
     def works(self):
         """In the end, the pool still works, or is closed."""
@@ -589,7 +576,7 @@ class Case:
         id = drawn_id(r)
         option = r.choice(sorted(cypool.make_spec(id).options) or ["max_episode_steps"])
         # at the ends of the declared range
-        declared = getattr(class_of(id).describe, "declared", {})
+        declared = getattr(resolve_name(entry_of(id).entry_point).describe, "declared", {})
         edges = declared[option].edges if option in declared else ()
         new = f"mine/Env{r.randrange(10**9)}-v0"
         cart, wrong = lambda: gymnasium.make("CartPole-v1"), lambda: value
@@ -677,17 +664,19 @@ def replacements(r, value):
 
 def with_edge(r, data):
     """Returns bytes with four or eight replaced by an edge value of a number type; if compressed, inside."""
-    packed = False
-    try:
-        data, packed = zlib.decompress(data), True
-    except zlib.error:
-        pass
+    data, pack = unpacked(data)
     edges = [number.tobytes() for kind in (np.int32, np.int64, np.float32, np.float64) for number in np.array(
         [0, -1, 1e9] + ([np.nan, np.inf] if kind in (np.float32, np.float64) else [np.iinfo(kind).max]), kind)]
     edge = r.choice(edges)
     place = r.randrange(max(len(data) // 4, 1)) * 4
-    data = data[:place] + edge + data[place + len(edge):]
-    return zlib.compress(data, 1) if packed else data
+    return pack(data[:place] + edge + data[place + len(edge):])
+
+
+def unpacked(data):
+    """Returns bytes without their compression, and a function that packs others as these were."""
+    with suppress(zlib.error):
+        return zlib.decompress(data), partial(zlib.compress, level=1)
+    return data, bytes
 
 
 def same_rows(a, b):
@@ -705,12 +694,7 @@ def same(a, b):
 
 def damaged(r, data):
     """Returns bytes that differ in places or end early; if compressed, inside."""
-    packed = False
-    if r.random() < 0.8:
-        try:
-            data, packed = zlib.decompress(data), True
-        except zlib.error:
-            pass
+    data, pack = unpacked(data) if r.random() < 0.8 else (data, bytes)
     data = bytearray(data)
     # most of it is pictures, the beginning is not
     most = min(len(data), r.choice([200, 8000, 10**9]))
@@ -718,95 +702,31 @@ def damaged(r, data):
         data[r.randrange(most)] = r.choice([0, 1, 255, 127, r.randrange(256)])
     if r.random() < 0.1:
         del data[r.randrange(len(data)):]
-    return zlib.compress(data, 1) if packed else bytes(data)
+    return pack(data)
 
 
-# ---- a process for each case
+# ---- the program
 
-def run_case(seed, log):
+def run_case(seed, log, case=Case):
     """Runs a case in this process; returns its findings."""
     warnings.simplefilter("ignore")
     random.seed(seed)
-    case = Case(seed, log)
+    made = case(seed, log)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            case.run()
+            made.run()
         finally:
             os.chdir("/")
-    return case.findings
-
-
-def line_of(sign, text):
-    return f"{sign} {text:.900}".encode(errors="replace") + b"\n"
-
-
-def fork_case(seed, run=run_case, limit=LIMIT):
-    """Runs a case in a forked process; returns its findings or how the process ended, and the number of calls."""
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.setsid()
-        os.close(reader)
-        null = os.open(os.devnull, os.O_RDWR)
-        for fd in (0, 1, 2):
-            os.dup2(null, fd)
-        status = 1
-        try:
-            for finding in run(seed, lambda text: os.write(writer, line_of("-", text))):
-                os.write(writer, line_of("!", finding))
-            os.write(writer, b". done\n")
-            status = 0
-        except BaseException as error:
-            os.write(writer, f"! the case itself: {type(error).__name__}: {error!s:.300}\n".encode(errors="replace"))
-        finally:
-            # as at exit, which may hang, too
-            import atexit
-            atexit._run_exitfuncs()
-            os._exit(status)
-    os.close(writer)
-    said, end, open_still = b"", time.monotonic() + limit, True
-    while open_still and time.monotonic() < end:
-        if select.select([reader], [], [], 1)[0]:
-            more = os.read(reader, 65536)
-            said += more
-            open_still = bool(more)
-        elif os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-            break
-    late = open_still and time.monotonic() >= end
-    # which ends the case where it writes next
-    os.close(reader)
-    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None and time.monotonic() < end + 20:
-        time.sleep(0.005)
-    hung = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-    try:
-        os.killpg(pid, signal.SIGKILL)  # and its children
-    except ProcessLookupError:
-        pass
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    lines = said.decode(errors="replace").splitlines()
-    findings = [line[2:] for line in lines if line.startswith("! ")]
-    last = next((line[2:] for line in reversed(lines) if line.startswith("- ")), "nothing")
-    if hung:
-        findings.append(f"hangs in: {last}")
-    elif late:
-        findings.append(f"takes longer than {limit} s, in: {last}")
-    elif status < 0:
-        findings.append(f"ended by {signal.Signals(-status).name} in: {last}")
-    elif ". done" not in lines and not findings:
-        findings.append(f"ended with {status} in: {last}")
-    return findings, sum(line.startswith("- ") for line in lines)
+    return made.findings
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--first", type=int, default=0, help="seed of the first case")
-    parser.add_argument("--case", type=int, help="run one case in this process, and print its calls")
-    parser.add_argument("--families", nargs="+", choices=sorted(IDS), help="only make environments from these families")
-    parser.add_argument("--only", choices=sorted(SHARES),
-                        help="only play turn-based games, or only assign, copy, change and share objects")
-    given = parser.parse_args()
+    made = parser(__doc__)
+    made.add_argument("--families", nargs="+", choices=sorted(IDS), help="only make environments from these families")
+    made.add_argument("--only", choices=sorted(SHARES),
+                      help="only play turn-based games, or only assign, copy, change and share objects")
+    given = made.parse_args()
     again = "python fuzz/fuzz_api.py" + (f" --only {given.only}" if given.only else "")
     if given.families:
         again += f" --families {' '.join(given.families)}"
@@ -821,20 +741,7 @@ def main():
             GAMES.append(games)
     if given.only:
         SHARES.update({kind: kind == given.only for kind in SHARES})
-    if given.case is not None:
-        findings = run_case(given.case, lambda text: print(f"- {text!a:.300}", flush=True))
-        print(*(f"! {finding}" for finding in findings) if findings else ["nothing found"], sep="\n")
-        return bool(findings)
-    began, bad, calls = time.monotonic(), 0, 0
-    for seed in range(given.first, given.first + given.cases):
-        findings, count = fork_case(seed)
-        bad += bool(findings)
-        calls += count
-        for finding in findings:
-            print(f"{again} --case {seed}: {finding}", flush=True)
-    print(f"{given.cases} cases from seed {given.first}, {calls} calls, in {time.monotonic() - began:.0f} s: "
-          f"{bad} with findings")
-    return bad > 0
+    return fuzz(given, again, run_case, LIMIT)
 
 
 if __name__ == "__main__":

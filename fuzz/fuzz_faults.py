@@ -11,7 +11,6 @@ interrupted call, the next ones work or raise a documented error, and rows are c
 if nothing had happened, and `close` leaves no threads. Anything else is a finding, printed with the command that
 reproduces it. Cases run in processes with a time limit.
 """
-import argparse
 import collections
 import faulthandler
 import gc
@@ -28,6 +27,7 @@ from pathlib import Path
 
 from fault_layers import Wrong
 from fault_libraries import LAYERS
+from fuzzing import parser
 from interrupting import Interrupt, counting_id, tracer
 
 import cypool
@@ -254,30 +254,24 @@ def fork_cases(mode, layers, seeds, report):
 
 def chosen(names=None):
     """Returns the layers that can be made here, or those with these names."""
-    found = []
-    for layer in LAYERS:
-        if getattr(layer, "needs", None) and find_spec(layer.needs) is None:
-            if not names or layer.__name__ in names:
-                print(f"without {layer.__name__}: {layer.needs} is not installed", file=sys.stderr)
-        elif not names or layer.__name__ in names:
-            found.append(layer)
-    return found
+    wanted = [layer for layer in LAYERS if not names or layer.__name__ in names]
+    missing = [layer for layer in wanted if layer.needs and find_spec(layer.needs) is None]
+    for layer in missing:
+        print(f"without {layer.__name__}: {layer.needs} is not installed", file=sys.stderr)
+    return [layer for layer in wanted if layer not in missing]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("mode", choices=MODES)
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--first", type=int, default=0, help="seed of the first case")
-    parser.add_argument("--case", type=int, help="run one case in this process, and print its calls")
-    parser.add_argument("--layers", nargs="+", choices=[layer.__name__ for layer in LAYERS])
-    given = parser.parse_args()
+    made = parser(__doc__)
+    made.add_argument("mode", choices=MODES)
+    made.add_argument("--layers", nargs="+", choices=[layer.__name__ for layer in LAYERS])
+    given = made.parse_args()
     layers, again = chosen(given.layers), f"python fuzz/fuzz_faults.py {given.mode}"
     if given.layers:
         again += f" --layers {' '.join(given.layers)}"
     counting_id()
     for layer in layers:
-        if getattr(layer, "needs", None):
+        if layer.needs:
             __import__(layer.needs)
     if given.case is not None:
         faulthandler.dump_traceback_later(LIMIT, exit=True)

@@ -9,22 +9,20 @@ environments that move elsewhere, and closed pools. Each call may succeed or rai
 where each tree belongs: a search from anywhere else returns the results of a new search. Anything else is a finding,
 printed with the command that repeats it, although the timing of signals and threads may differ.
 """
-import argparse
 import copy
 import functools
 import pickle
-import random
 import signal
 import sys
-import threading
 import time
-import warnings
 import zlib
 from contextlib import suppress
 
 import fuzz_api
 import numpy as np
-from fuzz_api import Hostile, fork_case, hostile
+from engine import threads
+from fuzz_api import Hostile, hostile
+from fuzzing import fuzz, parser
 
 import cypool
 
@@ -342,11 +340,7 @@ class Case(fuzz_api.Case):
                 if time.monotonic() > end:
                     return
 
-        threads = [threading.Thread(target=repeat, args=(call,)) for call in calls]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        threads.at_once(*(functools.partial(repeat, call) for call in calls))
 
     def threads(self):
         (name, call), (other, other_call) = self.one_call(), self.one_call()
@@ -421,38 +415,12 @@ class Case(fuzz_api.Case):
 
 
 def run_case(seed, log):
-    """Runs a case in this process; returns its findings."""
-    warnings.simplefilter("ignore")
-    random.seed(seed)
     # threads meet within a call, too
     sys.setswitchinterval(1e-6)
-    case = Case(seed, log)
-    case.run()
-    return case.findings
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--first", type=int, default=0, help="seed of the first case")
-    parser.add_argument("--case", type=int, help="run one case in this process, and print its calls")
-    given = parser.parse_args()
-    games()
-    if given.case is not None:
-        findings = run_case(given.case, lambda text: print(f"- {text!a:.300}", flush=True))
-        print(*(f"! {finding}" for finding in findings) if findings else ["nothing found"], sep="\n")
-        return bool(findings)
-    began, bad, calls = time.monotonic(), 0, 0
-    for seed in range(given.first, given.first + given.cases):
-        findings, count = fork_case(seed, run_case, LIMIT)
-        bad += bool(findings)
-        calls += count
-        for finding in findings:
-            print(f"python fuzz/fuzz_search.py --case {seed}: {finding}", flush=True)
-    print(f"{given.cases} cases from seed {given.first}, {calls} calls, in {time.monotonic() - began:.0f} s: "
-          f"{bad} with findings")
-    return bad > 0
+    return fuzz_api.run_case(seed, log, Case)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    given = parser(__doc__).parse_args()
+    games()
+    sys.exit(fuzz(given, "python fuzz/fuzz_search.py", run_case, LIMIT))

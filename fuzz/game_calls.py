@@ -6,6 +6,7 @@ and nobody moves; rewards are the players'; after a match ends, the next one beg
 """
 import resource
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -42,8 +43,7 @@ class GameCalls:
         self.case, self.r, self.ids = case, case.r, ids
 
     def run(self):
-        with open("/proc/self/statm") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, hard))
         for _ in range(4):
@@ -107,10 +107,9 @@ class GameCalls:
         if not self.batch("reset()", rows, pool.reset):
             return
         for _ in range(r.choice([3, 20, 60])):
-            if mode == "Disabled" and rows.ended.any():
-                if not self.batch("reset(ended)", rows, lambda: pool.reset(options={"reset_mask": rows.ended}),
-                                  rows.ended):
-                    return
+            if mode == "Disabled" and rows.ended.any() and not self.batch(
+                    "reset(ended)", rows, lambda: pool.reset(options={"reset_mask": rows.ended}), rows.ended):
+                return
             kind = r.random()
             actions = pool.sample_legal()
             if kind < 0.1:

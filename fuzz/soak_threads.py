@@ -13,6 +13,7 @@ This finds most on a Python without the GIL: `.ci/free_threaded --python fuzz/so
 """
 import argparse
 import faulthandler
+import functools
 import gc
 import hashlib
 import os
@@ -28,6 +29,8 @@ from collections import Counter
 
 import gymnasium
 import numpy as np
+import tests_path  # noqa: F401
+from engine.threads import at_once
 
 import cypool
 from cypool.hosting import forkserver
@@ -265,13 +268,8 @@ class Session:
         buffer = cypool.ReplayBuffer(env, 256, seed=1)
         buffer.reset()
         buffer.step(np.zeros(4, np.int64))
-        readers = [threading.Thread(target=self.repeat_sample, args=(buffer,)) for _ in range(2)]
-        for reader in readers:
-            reader.start()
-        for step in range(30):
-            buffer.step(actions_of(env, step))
-        for reader in readers:
-            reader.join(LIMIT)
+        read = functools.partial(self.repeat_sample, buffer)
+        at_once(read, read, lambda: [buffer.step(actions_of(env, step)) for step in range(30)])
         buffer.close()
         env.close()
 

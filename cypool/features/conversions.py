@@ -4,7 +4,7 @@ Adapters import the APIs, so the APIs do not import adapters.
 """
 from __future__ import annotations
 
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 if TYPE_CHECKING:
@@ -53,5 +53,4 @@ def add_conversion(name: str, entry_point: str) -> None:
 
 def convert(name: str, pool: object, *args: object) -> Any:
     """Returns an object of the class for the pool."""
-    module, _, function = _entry_points[name].partition(":")
-    return getattr(import_module(module), function)(pool, *args)
+    return resolve_name(_entry_points[name])(pool, *args)

@@ -121,11 +121,9 @@ def main(setup: Any, setup_fd: int, channel: int, memory_fd: int, num_envs: int,
 def import_modules(names: Any) -> None:
     """Imports modules that workers need."""
     for name in names:
-        try:
+        # the worker reports it
+        with contextlib.suppress(Exception):
             __import__(name)
-        except Exception:
-            # the worker reports it
-            pass
 
 
 @contextlib.contextmanager
@@ -140,11 +138,9 @@ def _importing_for_factories() -> Iterator[None]:
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        try:
+        # no stream, no reader any more, or closed
+        with contextlib.suppress(AttributeError, OSError, ValueError):
             stream.flush()
-        except (AttributeError, OSError, ValueError):
-            # no stream, no reader any more, or closed
-            pass
 
 
 class _ForkServer:
@@ -225,19 +221,15 @@ class _ForkServer:
 
 
 def _kill_group(pid: int) -> None:
-    try:
+    # no process is left, or an environment has changed its user
+    with contextlib.suppress(OSError):
         os.killpg(pid, signal.SIGKILL)
-    except OSError:
-        # no process is left, or an environment has changed its user
-        pass
 
 
 def _own_group(pid: int) -> None:
     # the terminal's signals go to the pool's group only, and a group can be killed as a whole
-    try:
+    with contextlib.suppress(OSError):
         os.setpgid(pid, pid)
-    except OSError:
-        pass
 
 
 def _forked_worker_main(forkserver: Any, worker: int, parent: int) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import pickle
 import traceback
+from contextlib import suppress
 
 from cypool.errors import WorkerError
 
@@ -21,18 +22,14 @@ def pickle_error(error: BaseException, max_bytes: int) -> bytes:
     # half of the least room for a payload
     most = max_bytes // 16
     text = words = ""
-    try:
+    # the exception is a user's class, and its methods may raise anything
+    with suppress(BaseException):
         text = "".join(traceback.format_exception(error))[-most:]
         payload = pickle.dumps((error, text), pickle.HIGHEST_PROTOCOL)
         if len(payload) < max_bytes // 2 and isinstance(pickle.loads(payload)[0], BaseException):
             return payload
-    # the exception is a user's class, and its methods may raise anything
-    except BaseException:
-        pass
-    try:
+    with suppress(BaseException):
         words = f": {error}"[:most]
-    except BaseException:
-        pass
     return pickle.dumps((RuntimeError(type(error).__name__ + words), text), pickle.HIGHEST_PROTOCOL)
 
 

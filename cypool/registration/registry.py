@@ -272,9 +272,9 @@ def expand(id: str, num_envs: int | None, seed: int, options: dict[str, Any]) ->
     entry = entry_of(id)
     if entry.expand is None:
         return None
-    module, name = entry.expand.split(":")
-    function = getattr(importlib.import_module(module), name)
-    each, seeds = function(num_envs, seed, **{**entry.options, **options})
+    import pkgutil  # few ids need it
+
+    each, seeds = pkgutil.resolve_name(entry.expand)(num_envs, seed, **{**entry.options, **options})
     if len(each) != len(seeds) or len(each) != (max(len(each), 1) if num_envs is None else num_envs):
         raise ValueError(f"{entry.expand}: expected options and a seed for each of {num_envs or 'its'} envs, got "
                          f"{len(each)} and {len(seeds)}")

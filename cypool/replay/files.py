@@ -6,6 +6,7 @@ import json
 import mmap
 import operator
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,11 +66,9 @@ def mapped(path: str, header: bytes, shapes: Shapes) -> tuple[BufferedRandom, np
         OSError: It cannot be read or written, or the disk is full.
     """
     if not os.path.exists(path):
-        try:
+        # another buffer may be faster; the lock decides whose it is
+        with suppress(FileExistsError):
             create(path, header, shapes, {}, over=False)
-        except FileExistsError:
-            # another buffer was faster; the lock decides whose it is
-            pass
     # closed by the caller that gets it, or here
     file = open(path, "r+b")
     try:

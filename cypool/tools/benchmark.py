@@ -19,6 +19,7 @@ import importlib.util
 import itertools
 import json
 import os
+import pkgutil
 import platform
 import signal
 import statistics
@@ -51,8 +52,7 @@ Started = tuple[Any, Callable[[Any], int]]
 
 def python_loop(args: Args, n: int, rows: int) -> Started:
     if args.loop:
-        module, _, function = args.loop.partition(":")
-        started: Started = getattr(importlib.import_module(module), function)(args.env, n, **args.options)
+        started: Started = pkgutil.resolve_name(args.loop)(args.env, n, **args.options)
         return started
     envs = [Autoreset(make_single(args)) for _ in range(n)]
     for i, env in enumerate(envs):

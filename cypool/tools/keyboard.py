@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,7 @@ def action_of_keys(spec: EnvSpec, entry_point: str) -> tuple[Callable[[Collectio
                                   "keyboard cannot control; use --random or --policy")
     if isinstance(action, Discrete):
         if family is not None and family.keyboard:
-            module, _, function = family.keyboard.partition(":")
-            found: tuple[Callable[[Collection[str]], Any], str] = getattr(import_module(module), function)(spec)
+            found: tuple[Callable[[Collection[str]], Any], str] = resolve_name(family.keyboard)(spec)
             return found
         known: Mapping[str, int] = family.of_class(family.keys, entry_point, {}) if family else {}
         keys = {key: number for key, number in known.items() if number < action.n}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import NamedTuple
 
 from packaging.requirements import Requirement
@@ -246,8 +247,7 @@ def _data() -> Lines:
 
     for family in FAMILIES:
         if family.data and family.is_built:
-            module, _, function = family.data.partition(":")
-            yield from getattr(import_module(module), function)()
+            yield from resolve_name(family.data)()
 
 
 def _families() -> Lines:

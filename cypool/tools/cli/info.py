@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import inspect
 import itertools
 import os
 import re
 import sys
 from contextlib import nullcontext, suppress
+from pkgutil import resolve_name
 from typing import Any
 
 from cypool.tools.cli.check import with_options
@@ -45,11 +45,10 @@ def run(id: str, option: list[str], picture: bool | None, as_json: bool) -> None
             raise
         needs = str(error)
     # the class that describes, which may have another one made
-    module, name = entry.entry_point.split(":")
     cls: Any = None
     # without MuJoCo, the modules of its robots cannot be imported
     with suppress(ImportError) if needs else nullcontext():
-        cls = getattr(importlib.import_module(module), name)
+        cls = resolve_name(entry.entry_point)
     about = unwrapped(inspect.cleandoc(without_signature(cls.__doc__ or ""))) if cls else ""
     # of a class that has no text, or cannot be imported, its family's
     if not about and family is not None:

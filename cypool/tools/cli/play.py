@@ -5,6 +5,7 @@ import importlib
 import os
 from collections.abc import Callable, Collection
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from cypool.tools.cli.console import Parser, Refusal, number, options_of
@@ -146,8 +147,7 @@ def _play_in_terminal(env: Any, function: str, steps: int | None, watched: Calla
         time.sleep(1 / fps)
         return watched(obs) if watched else None
 
-    module, _, name = function.partition(":")
-    done, total = getattr(importlib.import_module(module), name)(env, write, 0, steps, watched and choose)
+    done, total = resolve_name(function)(env, write, 0, steps, watched and choose)
     print(f"{done} steps, rewards {total:g}")
 
 
