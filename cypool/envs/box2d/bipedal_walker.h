@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cypool/envs/box2d/saved_world.h"
-#include "cypool/rng.h"
 
 namespace cypool::box2d {
 
@@ -12,10 +11,16 @@ public:
     static constexpr double SCALE = 30.0, STEP = 14 / SCALE, HEIGHT = 400 / SCALE / 4;
     static constexpr int LENGTH = 200, NUM_CLOUDS = 10, CLOUD_POINTS = 5, NUM_RAYS = 10;
 
-    BipedalWalker(bool hardcore, bool fresh_world) : hardcore(hardcore), fresh_world(fresh_world) {}
-    BipedalWalker(const BipedalWalker&) = delete;
+    struct Setup : Options {
+        Setup(const Options& given) : Options(given) {}
+        bool hardcore = at("hardcore"), fresh_world = at("fresh_world");
+        Actions actions{*this, true};
+    };
+    explicit BipedalWalker(const Setup& setup) : setup(setup) {}
+    BipedalWalker(BipedalWalker&&) = default;  // before its first reset: a world refers to it
 
-    void reset(const Rng* rng) {
+    void reset(Step& out) {
+        const Rng* rng = out.rng;
         clear();
         make_terrain(rng);
         for (int k = 0; k < NUM_CLOUDS; ++k) {
@@ -30,11 +35,15 @@ public:
         has_shaping = false;
         renders = 0;
         const double off[4] = {0, 0, 0, 0};
-        step(off);
+        play(off, out);
+    }
+
+    void step(const void* action, Step& out) {
+        setup.actions.are_floats ? play(action_data<float>(action), out) : play(action_data<double>(action), out);
     }
 
     // Float: the dtype of actions, in which Gymnasium also computes their cost
-    template <class Float> void step(const Float* action) {
+    template <class Float> void play(const Float* action, Step& out) {
         if (!world) throw std::logic_error("a step without a world");
         Float used[4];
         for (int k = 0; k < 4; ++k) {
@@ -47,20 +56,18 @@ public:
         const double now = 130 * double{hull->GetPosition().x} / SCALE - 5.0 * std::fabs(double{hull->GetAngle()});
         Float sum = static_cast<Float>(has_shaping ? now - shaping : 0);
         for (int k = 0; k < 4; ++k) sum -= static_cast<Float>(0.00035 * 80) * used[k];
-        reward = sum;
+        out.reward = sum;
         shaping = now;
         has_shaping = true;
         const double x = hull->GetPosition().x;
-        terminated = false;
-        if (game_over || x < 0) {
-            reward = -100;
-            terminated = true;
-        }
-        if (x > (LENGTH - 10) * STEP) terminated = true;
+        if (game_over || x < 0) out.reward = -100;
+        out.terminated = game_over || x < 0 || x > (LENGTH - 10) * STEP;
     }
 
+    void observe(const Slot& out) const { std::copy_n(obs, std::size(obs), obs_row<float>(&out, 0)); }
+
     // Returns a new one with the same options.
-    std::unique_ptr<BipedalWalker> fresh() const { return std::make_unique<BipedalWalker>(hardcore, fresh_world); }
+    std::unique_ptr<BipedalWalker> fresh() const { return std::make_unique<BipedalWalker>(setup); }
     template <class Archive> void exchange(Archive& archive) {
         constexpr double REACH = 1e3, MAX_Y = 100;
         archive.list("blocks", blocks, 0, 4 * LENGTH, [&](Block& block) {
@@ -115,10 +122,6 @@ public:
     }
     double scroll() const { return hull->GetPosition().x - 600 / SCALE / 5; }
 
-    // ---- results of a step
-    float obs[24] = {};
-    double reward = 0;
-    bool terminated = false;
     bool ready() const noexcept { return static_cast<bool>(world); }
 
 private:
@@ -136,7 +139,7 @@ private:
 
     // bodies go in the order of Gymnasium's list: the terrain made last first
     void clear() {
-        if (!world || fresh_world) {
+        if (!world || setup.fresh_world) {
             world.reset(new b2World(vec(0, -10)));
         } else {
             world->SetContactListener(nullptr);
@@ -193,7 +196,7 @@ private:
             ground[i].y = y;
             if (--counter == 0) {
                 counter = integers(rng, 5, 10);
-                state = state == GRASS && hardcore ? integers(rng, 1, 4) : int64_t{GRASS};
+                state = state == GRASS && setup.hardcore ? integers(rng, 1, 4) : int64_t{GRASS};
                 first = true;
             }
         }
@@ -286,13 +289,14 @@ private:
         for (int k = 0; k < 14; ++k) obs[k] = static_cast<float>(state[k]);
     }
 
-    const bool hardcore, fresh_world;
+    const Setup setup;
     std::unique_ptr<b2World> world;
     std::vector<b2Body*> terrain;  // this and the next two: the world's
     b2Body* legs[4] = {};
     b2RevoluteJoint* joints[4] = {};
     bool has_shaping = false;
     double shaping = 0;
+    float obs[24] = {};
 };
 
 }  // namespace cypool::box2d

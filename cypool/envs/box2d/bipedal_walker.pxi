@@ -3,21 +3,14 @@ from cypool.envs.box2d import specs
 from cypool.envs.box2d.pictures import draw_bipedal_walker
 
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
-from cypool.env cimport Slot
-from cypool.envs.box2d.engine cimport Point, b2Vec2, initialize
-from cypool.envs.shared.rules.archived_env cimport Archived, ArchivedEnv
-from cypool.random cimport Rng
+from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesOf
 
 
 cdef extern from "cypool/envs/box2d/bipedal_walker.h" namespace "cypool::box2d" nogil:
     cdef cppclass BipedalWorld "cypool::box2d::BipedalWalker":
-        BipedalWorld(cbool hardcore, cbool fresh_world) except +
-        void reset(const Rng* rng) except +
-        void step[Float](const Float* action) except +
         cbool ready() noexcept
         int num_outlines()
         vector[b2Vec2] outline(int k) except +
@@ -27,14 +20,9 @@ cdef extern from "cypool/envs/box2d/bipedal_walker.h" namespace "cypool::box2d" 
         double[2] ray_from
         Point[10] ray_to
         int32_t renders
-        float[24] obs
-        double reward
-        cbool terminated
-
-initialize()
 
 
-cdef class BipedalWalker(ArchivedEnv):
+cdef class BipedalWalker(RulesEnv):
     """A robot with a hull, two legs, motors at the hips and knees, and ten lidar rays that sense the ground.
 
     Follows `gymnasium.envs.box2d.BipedalWalker` of Gymnasium 1.4 with box2d 2.3.10: the same seed and actions give
@@ -51,34 +39,11 @@ cdef class BipedalWalker(ArchivedEnv):
     """
     describe = staticmethod(specs.bipedal_walker)
 
-    cdef Archived[BipedalWorld] world
-    cdef bint action_is_single
-
-    def __init__(self, spec, env_id):
-        self.action_is_single = spec.options["action_dtype"] == "float32"
-        self.world.hold(new BipedalWorld(spec.options["hardcore"], spec.options["fresh_world"]))
-        self.archived = &self.world
-
-    cdef int reset(self) except -1 nogil:
-        self.world.get().reset(self.rng)
-        return 0
-
-    cdef int step(self, const void* action) except -1 nogil:
-        cdef BipedalWorld* world = self.world.get()
-        if self.action_is_single:
-            world.step[float](<const float*>action)
-        else:
-            world.step[double](<const double*>action)
-        self.reward = world.reward
-        self.terminated = world.terminated
-        return 0
-
-    cdef int observe(self, const Slot* out) except -1 nogil:
-        memcpy(out.obs[0], self.world.get().obs, sizeof(self.world.get().obs))
-        return 0
+    cdef Rules* make(self, const Options& options) except NULL:
+        return new RulesOf[BipedalWorld](options)
 
     cdef object render(self):
-        cdef BipedalWorld* world = self.world.get()
+        cdef BipedalWorld* world = (<RulesOf[BipedalWorld]*>self.rules.get()).get()
         if not world.ready():
             raise RuntimeError("render: expected a reset first")
         world.renders = (world.renders + 1) % 100

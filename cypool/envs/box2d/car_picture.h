@@ -205,4 +205,14 @@ inline void draw_observation(const CarRacing& car, uint8_t* out) {
     canvas->shrink(out);
 }
 
+inline void CarRacing::observe(const Slot& out) const {
+    auto* picture = obs_row<uint8_t>(&out, 0);
+    if (ready()) {
+        draw_observation(*this, picture);
+    } else {
+        std::memset(picture, 0, 3 * Canvas::SMALL * Canvas::SMALL);
+    }
+    *info_row<uint8_t>(&out, 0) = lap_finished;
+}
+
 }  // namespace cypool::box2d

@@ -4,7 +4,6 @@
 #include <deque>
 
 #include "cypool/envs/box2d/saved_world.h"
-#include "cypool/rng.h"
 
 namespace cypool::box2d {
 
@@ -37,17 +36,20 @@ public:
         std::vector<Point> points;
     };
 
-    CarRacing(bool continuous, bool randomize, bool fresh_world, double lap_complete_percent)
-        : continuous(continuous),
-          randomize(randomize),
-          fresh_world(fresh_world),
-          lap_complete_percent(lap_complete_percent) {}
-    CarRacing(const CarRacing&) = delete;
+    struct Setup : Options {
+        Setup(const Options& given) : Options(given) {}
+        Actions actions{*this, at("continuous")};
+        bool randomize = at("domain_randomize"), fresh_world = at("fresh_world");
+        double lap_complete_percent = at("lap_complete_percent");
+    };
+    explicit CarRacing(const Setup& setup) : setup(setup) {}
+    CarRacing(CarRacing&&) = default;  // before its first reset: a world refers to it
 
-    void reset(const Rng* rng) {
+    void reset(Step& out) {
+        const Rng* rng = out.rng;
         clear();
         total = previous_total = 0;
-        if (randomize) {
+        if (setup.randomize) {
             for (double& c : road.rgb) c = uniform(rng, 0, 210);
             for (double& c : background.rgb) c = uniform(rng, 0, 210);
             grass = background;
@@ -61,11 +63,11 @@ public:
         move();
     }
 
-    // action: the number of a discrete one, or three numbers
-    void step(const double* action) {
+    void step(const void* taken, Step& out) {
         if (!world) throw std::logic_error("a step without a world");
+        const auto action = setup.actions.numbers<3>(taken);
         double steer, gas, brake;
-        if (continuous) {
+        if (setup.actions.are_continuous) {
             steer = -action[0];
             gas = action[1];
             brake = action[2];
@@ -83,22 +85,21 @@ public:
         for (Wheel& wheel : wheels) wheel.brake = brake;
         move();
         total -= 0.1;
-        reward = total - previous_total;
+        out.reward = total - previous_total;
         previous_total = total;
-        terminated = lap_finished = false;
-        if (num_visited == static_cast<int32>(track.size()) || new_lap) terminated = lap_finished = true;
+        out.terminated = lap_finished = num_visited == static_cast<int32>(track.size()) || new_lap;
         const b2Vec2 at = hull->GetPosition();
         if (std::fabs(double{at.x}) > FIELD || std::fabs(double{at.y}) > FIELD) {
-            terminated = true;
+            out.terminated = true;
             lap_finished = false;
-            reward = -100;
+            out.reward = -100;
         }
     }
 
+    void observe(const Slot& out) const;  // in car_picture.h
+
     // Returns a new one with the same options.
-    std::unique_ptr<CarRacing> fresh() const {
-        return std::make_unique<CarRacing>(continuous, randomize, fresh_world, lap_complete_percent);
-    }
+    std::unique_ptr<CarRacing> fresh() const { return std::make_unique<CarRacing>(setup); }
     template <class Archive> void exchange(Archive& archive) {
         constexpr double REACH = 1e3;
         constexpr int64_t MAX_SKID = int64_t{1} << 40;
@@ -194,10 +195,6 @@ public:
     double total = 0;        // of rewards
     double shown = 0;        // the same, as the picture of the step has it
     std::deque<Skid> skids;  // the last ones
-
-    // ---- results of a step
-    double reward = 0;
-    bool terminated = false, lap_finished = false;
     bool ready() const noexcept { return static_cast<bool>(world); }
 
 private:
@@ -230,12 +227,13 @@ private:
         tile.visited = true;
         total += 1000.0 / static_cast<double>(track.size());
         ++num_visited;
-        if (a->tile == 0 && num_visited / static_cast<double>(track.size()) > lap_complete_percent) new_lap = true;
+        if (a->tile == 0 && num_visited / static_cast<double>(track.size()) > setup.lap_complete_percent)
+            new_lap = true;
     }
 
     // bodies go in the order of Gymnasium's lists; contacts that end thereby are still heard
     void clear() {
-        if (!world || fresh_world) {
+        if (!world || setup.fresh_world) {
             world.reset(new b2World(vec(0, 0)));
             return;
         }
@@ -362,7 +360,7 @@ private:
         world->SetContactListener(this);
         time = shown = 0;
         num_visited = 0;
-        new_lap = terminated = lap_finished = false;
+        new_lap = lap_finished = false;
         skids.clear();
         first_skid = 0;
         static constexpr Point NOSE[] = {{-60, 130}, {60, 130}, {60, 110}, {-60, 110}},
@@ -478,8 +476,7 @@ private:
         }
     }
 
-    const bool continuous, randomize, fresh_world;
-    const double lap_complete_percent;
+    const Setup setup;
     std::unique_ptr<b2World> world;
     std::vector<b2Body*> road_bodies;  // the world's
     std::vector<Role> roles;
@@ -487,7 +484,7 @@ private:
     std::vector<Node> track;
     double previous_total = 0;
     int32 num_visited = 0;
-    bool new_lap = false;
+    bool new_lap = false, lap_finished = false;
     int64_t first_skid = 0;  // the number of skids[0]
 };
 

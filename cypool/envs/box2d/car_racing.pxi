@@ -4,17 +4,12 @@ import threading
 from cypool.envs.box2d import specs
 from cypool.envs.box2d.pictures import CarView, draw_car_racing, draw_numbers
 
-from libc.stdint cimport uint8_t
-from libc.string cimport memset
 from libcpp cimport bool as cbool
 from libcpp.deque cimport deque
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cypool.env cimport Slot
-from cypool.envs.box2d.engine cimport Point, b2Vec2, initialize, read_action
-from cypool.envs.shared.rules.archived_env cimport Archived, ArchivedEnv
-from cypool.random cimport Rng
+from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesOf
 
 
 cdef extern from "cypool/envs/box2d/car_picture.h" namespace "cypool::box2d" nogil:
@@ -35,17 +30,13 @@ cdef extern from "cypool/envs/box2d/car_picture.h" namespace "cypool::box2d" nog
         double x, y, angle, speed, spin, steer
 
     cdef cppclass CarWorld "cypool::box2d::CarRacing":
-        CarWorld(cbool continuous, cbool randomize, cbool fresh_world, double lap_complete_percent) except +
-        void reset(const Rng* rng) except +
-        void step(const double* action) except +
         cbool ready() noexcept
         Color background, grass
         vector[Quad] quads
         Color color_of(const Quad& quad)
         deque[Skid] skids
         Wheel[4] wheels
-        double time, total, reward
-        cbool terminated, lap_finished
+        double time, total
         Pose pose()
         vector[b2Vec2] outline(int wheel, int part) except +
 
@@ -55,13 +46,11 @@ cdef extern from "cypool/envs/box2d/car_picture.h" namespace "cypool::box2d" nog
 
     Texts& texts() noexcept
     void add_text(int width, const string& levels) except +
-    void draw_observation(const CarWorld& car, uint8_t* out) except +
 
-initialize()
 _lock = threading.Lock()
 
 
-cdef class CarRacing(ArchivedEnv):
+cdef class CarRacing(RulesEnv):
     """Drive a rear-wheel-drive car around a new track in each episode.
 
     Follows `gymnasium.envs.box2d.CarRacing` of Gymnasium 1.4 with box2d 2.3.10 and pygame-ce: the same seed and actions
@@ -79,38 +68,12 @@ cdef class CarRacing(ArchivedEnv):
     """
     describe = staticmethod(specs.car_racing)
 
-    cdef Archived[CarWorld] world
-    cdef char action_type
-
-    def __init__(self, spec, env_id):
-        self.action_type = ord(spec.action.dtype.char)
+    cdef Rules* make(self, const Options& options) except NULL:
         _prepare_texts()
-        self.world.hold(new CarWorld(spec.options["continuous"], spec.options["domain_randomize"],
-                                     spec.options["fresh_world"], spec.options["lap_complete_percent"]))
-        self.archived = &self.world
-
-    cdef int reset(self) except -1 nogil:
-        self.world.get().reset(self.rng)
-        return 0
-
-    cdef int step(self, const void* action) except -1 nogil:
-        cdef double[3] numbers
-        read_action(self.action_type, action, 3, numbers)
-        self.world.get().step(numbers)
-        self.reward = self.world.get().reward
-        self.terminated = self.world.get().terminated
-        return 0
-
-    cdef int observe(self, const Slot* out) except -1 nogil:
-        if self.world.get().ready():
-            draw_observation(self.world.get()[0], <uint8_t*>out.obs[0])
-        else:
-            memset(out.obs[0], 0, 96 * 96 * 3)
-        (<uint8_t*>out.info[0])[0] = self.world.get().lap_finished
-        return 0
+        return new RulesOf[CarWorld](options)
 
     cdef object render(self):
-        cdef CarWorld* world = self.world.get()
+        cdef CarWorld* world = (<RulesOf[CarWorld]*>self.rules.get()).get()
         if not world.ready():
             raise RuntimeError("render: expected a reset first")
         cdef Pose pose = world.pose()

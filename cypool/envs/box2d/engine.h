@@ -2,6 +2,8 @@
 // that ends well when an assertion of Box2D fails.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -16,6 +18,9 @@
 #define b2Assert(A) \
     if (!(A)) throw std::logic_error(#A)
 #include <Box2D/Box2D.h>
+
+#include "cypool/access.h"
+#include "cypool/envs/shared/rules/options.h"
 
 namespace cypool::box2d {
 
@@ -32,6 +37,27 @@ inline b2Vec2 vec(double x, double y) noexcept { return {static_cast<float>(x), 
 
 struct Point {
     double x, y;
+};
+
+// How actions are given: as floats or doubles, or as the number of a discrete one.
+struct Actions {
+    bool are_continuous, are_floats;
+
+    Actions(const Options& options, bool continuous) : are_continuous(continuous) {
+        const std::string dtype = options.at("action_dtype");
+        are_floats = dtype == "float32";
+    }
+    template <size_t N> std::array<double, N> numbers(const void* action) const {
+        std::array<double, N> numbers{};
+        if (!are_continuous) {
+            numbers[0] = static_cast<double>(discrete_action(action));
+        } else if (are_floats) {
+            std::copy_n(action_data<float>(action), N, numbers.begin());
+        } else {
+            std::copy_n(action_data<double>(action), N, numbers.begin());
+        }
+        return numbers;
+    }
 };
 
 // Whether Box2D finds the hull of n points. It goes from corner to corner until it is back at the first one; for

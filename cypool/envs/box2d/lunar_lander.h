@@ -5,7 +5,6 @@
 
 #include "cypool/envs/box2d/robot_lanes.h"
 #include "cypool/envs/box2d/saved_world.h"
-#include "cypool/rng.h"
 
 namespace cypool::box2d {
 
@@ -17,15 +16,17 @@ public:
         double mass, x, y, impulse_x, impulse_y, ttl;
     };
 
-    LunarLander(bool continuous, double gravity, bool wind, double wind_power, double turbulence_power)
-        : continuous(continuous),
-          wind(wind),
-          gravity(gravity),
-          wind_power(wind_power),
-          turbulence_power(turbulence_power) {}
-    LunarLander(const LunarLander&) = delete;
+    struct Setup : Options {
+        Setup(const Options& given) : Options(given) {}
+        Actions actions{*this, at("continuous")};
+        bool wind = at("enable_wind");
+        double gravity = at("gravity"), wind_power = at("wind_power"), turbulence_power = at("turbulence_power");
+    };
+    explicit LunarLander(const Setup& setup) : setup(setup) {}
+    LunarLander(LunarLander&&) = default;  // before its first reset: a world refers to it
 
-    void reset(const Rng* rng) {
+    void reset(Step& out) {
+        const Rng* rng = out.rng;
         double height[CHUNKS + 1];
         for (double& h : height) h = uniform(rng, 0, H / 2);
         for (int k = CHUNKS / 2 - 2; k <= CHUNKS / 2 + 2; ++k) height[k] = HELIPAD_Y;
@@ -34,7 +35,7 @@ public:
         }
         const double push_x = uniform(rng, -INITIAL_RANDOM, INITIAL_RANDOM);
         const double push_y = uniform(rng, -INITIAL_RANDOM, INITIAL_RANDOM);
-        if (wind) {
+        if (setup.wind) {
             wind_index = integers(rng, -9999, 9999);
             torque_index = integers(rng, -9999, 9999);
         }
@@ -43,50 +44,49 @@ public:
         has_shaping = false;
         time = 0;
         particles.clear();
-        const double off[2] = {0, 0};
-        step(rng, off);
+        play({0, 0}, out);
     }
 
-    // action: the number of a discrete one, or two numbers
-    void step(const Rng* rng, const double* action) {
-        if (!world) throw std::logic_error(failure);
-        const Engines engines = fire(rng, action);
-        advance(world);
-        finish_step(engines);
-    }
+    void step(const void* action, Step& out) { play(setup.actions.numbers<2>(action), out); }
+
+    void observe(const Slot& out) const { std::copy_n(obs, std::size(obs), obs_row<float>(&out, 0)); }
 
     // Whether step_together can step it.
     bool is_free() const { return world && FreeRobot::is_free(*world, hull); }
 
+    // One of several that are stepped together.
+    struct Flight {
+        LunarLander* lander;
+        const void* action;
+        Step* step;
+        uint32_t row;
+    };
     // Steps, as `step` does, up to lanes::MAX_LANES landers that are free. One whose step fails is not `ready` any
     // more; its next step says why.
-    static void step_together(LunarLander* const* landers, const Rng* const* streams, const double (*actions)[2],
-                              int count) noexcept {
-        LunarLander* flying[lanes::MAX_LANES];
+    static void step_together(const Flight* flights, int count) noexcept {
+        const Flight* flying[lanes::MAX_LANES];
         FreeRobot robots[lanes::MAX_LANES];
         Engines engines[lanes::MAX_LANES];
         int n = 0;
-        for (int k = 0; k < count; ++k) {
-            landers[k]->attempt([&](LunarLander& self) {
-                engines[n] = self.fire(streams[k], actions[k]);
+        for (const Flight* flight = flights; flight < flights + count; ++flight) {
+            flight->lander->attempt([&](LunarLander& self) {
+                engines[n] = self.fire(flight->step->rng, self.setup.actions.numbers<2>(flight->action));
                 robots[n] = self.robot();
                 robots[n].begin();
-                flying[n++] = &self;
+                flying[n++] = flight;
             });
         }
         lanes::solve_velocities(robots, n);
         for (int k = 0; k < n; ++k) {
-            flying[k]->attempt([&](LunarLander& self) {
+            flying[k]->lander->attempt([&](LunarLander& self) {
                 robots[k].finish();
-                self.finish_step(engines[k]);
+                self.finish_step(engines[k], *flying[k]->step);
             });
         }
     }
 
     // Returns a new one with the same options.
-    std::unique_ptr<LunarLander> fresh() const {
-        return std::make_unique<LunarLander>(continuous, gravity, wind, wind_power, turbulence_power);
-    }
+    std::unique_ptr<LunarLander> fresh() const { return std::make_unique<LunarLander>(setup); }
     template <class Archive> void exchange(Archive& archive) {
         constexpr int64_t MAX_STEPS = int64_t{1} << 40;
         constexpr double REACH = 1e6, MAX_IMPULSE = 1e3;
@@ -122,7 +122,7 @@ public:
     std::vector<b2Vec2> age_particles() {
         for (Particle& p : particles) p.ttl -= 0.15;
         forget_old();
-        std::unique_ptr<b2World> sky(new b2World(vec(0, gravity)));
+        std::unique_ptr<b2World> sky(new b2World(vec(0, setup.gravity)));
         add_moon(*sky);
         std::vector<b2Body*> bodies;
         size_t next = 0;
@@ -146,11 +146,7 @@ public:
     static constexpr int CHUNKS = 11;
     double smooth_y[CHUNKS] = {};
     std::deque<Particle> particles;
-
-    // ---- results of a step
     float obs[8] = {};
-    double reward = 0;
-    bool terminated = false;
     bool ready() const noexcept { return static_cast<bool>(world); }
 
 private:
@@ -163,9 +159,17 @@ private:
         double main, side;
     };
 
+    // action: the number of a discrete one, or two numbers
+    void play(const std::array<double, 2>& action, Step& out) {
+        if (!world) throw std::logic_error(failure);
+        const Engines engines = fire(out.rng, action);
+        advance(world);
+        finish_step(engines, out);
+    }
     // The forces of a step: the wind's, and the engines'.
-    Engines fire(const Rng* rng, const double* action) {
-        if (wind && !(contact[0] || contact[1])) blow();
+    Engines fire(const Rng* rng, const std::array<double, 2>& action) {
+        const bool continuous = setup.actions.are_continuous;
+        if (setup.wind && !(contact[0] || contact[1])) blow();
         const double angle = hull->GetAngle();
         const Point tip{std::sin(angle), std::cos(angle)}, side{-tip.y, tip.x};
         const double d0 = uniform(rng, -1, 1) / SCALE, d1 = uniform(rng, -1, 1) / SCALE;
@@ -193,10 +197,10 @@ private:
         }
         return engines;
     }
-    void finish_step(const Engines& engines) {
+    void finish_step(const Engines& engines, Step& out) {
         ++time;
         forget_old();
-        compute_observation(engines.main, engines.side);
+        compute_observation(engines, out);
     }
 
     // Calls f. A world in which it throws is leaked, as by `advance`.
@@ -218,7 +222,7 @@ private:
 
     // a new world, as at each reset
     void build() {
-        world.reset(new b2World(vec(0, gravity)));
+        world.reset(new b2World(vec(0, setup.gravity)));
         world->SetContactListener(this);
         game_over = contact[0] = contact[1] = false;
         add_moon(*world);
@@ -260,12 +264,12 @@ private:
 
     void blow() {
         const auto gust = [](double i) { return std::tanh(std::sin(0.02 * i) + std::sin(PI * 0.01 * i)); };
-        hull->ApplyForceToCenter(vec(gust(static_cast<double>(wind_index++)) * wind_power, 0), true);
-        const double torque = gust(static_cast<double>(torque_index++)) * turbulence_power;
+        hull->ApplyForceToCenter(vec(gust(static_cast<double>(wind_index++)) * setup.wind_power, 0), true);
+        const double torque = gust(static_cast<double>(torque_index++)) * setup.turbulence_power;
         hull->ApplyTorque(static_cast<float>(torque), true);
     }
 
-    void compute_observation(double main_power, double side_power) {
+    void compute_observation(const Engines& engines, Step& out) {
         const b2Vec2 position = hull->GetPosition(), velocity = hull->GetLinearVelocity();
         const double state[8] = {
             (position.x - W / 2) / (W / 2),
@@ -281,20 +285,15 @@ private:
         const double now = -100 * std::sqrt(state[0] * state[0] + state[1] * state[1])
                            - 100 * std::sqrt(state[2] * state[2] + state[3] * state[3]) - 100 * std::fabs(state[4])
                            + 10 * state[6] + 10 * state[7];
-        reward = has_shaping ? now - shaping : 0;
+        out.reward = has_shaping ? now - shaping : 0;
         shaping = now;
         has_shaping = true;
-        reward -= main_power * 0.30;
-        reward -= side_power * 0.03;
-        terminated = false;
-        if (game_over || std::fabs(state[0]) >= 1.0) {
-            terminated = true;
-            reward = -100;
-        }
-        if (!hull->IsAwake()) {
-            terminated = true;
-            reward = 100;
-        }
+        out.reward -= engines.main * 0.30;
+        out.reward -= engines.side * 0.03;
+        const bool is_lost = game_over || std::fabs(state[0]) >= 1.0, rests = !hull->IsAwake();
+        if (is_lost) out.reward = -100;
+        if (rests) out.reward = 100;
+        out.terminated = is_lost || rests;
     }
 
     void push(double mass, double x, double y, double impulse_x, double impulse_y, double ttl) {
@@ -317,8 +316,7 @@ private:
         return body;
     }
 
-    const bool continuous, wind;
-    const double gravity, wind_power, turbulence_power;
+    const Setup setup;
     std::unique_ptr<b2World> world;
     std::string failure = "a step without a world";
     int64_t wind_index = 0, torque_index = 0, time = 0;
@@ -327,3 +325,32 @@ private:
 };
 
 }  // namespace cypool::box2d
+
+namespace cypool {
+
+// Those that touch nothing go together; the engine steps the others.
+template <> inline bool RulesOf<box2d::LunarLander>::can_step_many() const { return true; }
+template <> inline void RulesOf<box2d::LunarLander>::step_many(const Rows& rows, const RulesPool& pool) const {
+    constexpr int WORTHWHILE = 2;  // landers that take less time together than alone
+    box2d::LunarLander::Flight flights[box2d::lanes::MAX_LANES];
+    int count = 0;
+    for (uint32_t k = 0; k < rows.count; ++k) {
+        const RulesPool::Member& member = pool.members[rows.ids[k]];
+        auto& env = *static_cast<RulesOf*>(member.rules);
+        rows.terminated[k] = STEP_ALONE;
+        if (!*member.needs_reset && env.get()->is_free()) {
+            flights[count++] = {env.get(), rows.actions + rows.ids[k] * pool.action_bytes, &env.next(), k};
+        }
+        if (count < (k + 1 == rows.count ? WORTHWHILE : box2d::lanes::MAX_LANES)) continue;
+        box2d::LunarLander::step_together(flights, count);
+        for (; count > 0; --count) {
+            const auto& [lander, action, step, row] = flights[count - 1];
+            if (!lander->ready()) continue;
+            std::copy_n(lander->obs, std::size(lander->obs), static_cast<float*>(rows.obs[0]) + 8 * row);
+            rows.reward[row] = step->reward;
+            rows.terminated[row] = step->terminated;
+        }
+    }
+}
+
+}  // namespace cypool

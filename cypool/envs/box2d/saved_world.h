@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cypool/envs/box2d/engine.h"
-#include "cypool/envs/shared/rules/state_archive.h"
+#include "cypool/envs/shared/rules/rules.h"
 
 namespace cypool::box2d {
 

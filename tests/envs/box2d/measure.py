@@ -43,11 +43,11 @@ def compiled():
 
 def bare_loop(id, num_threads, actions):
     """Returns a candidate: takes the actions in the loop."""
-    run, numbers = compiled(), actions.astype(np.float64)
-    steps, num_envs = numbers.shape[:2]
+    run, actions = compiled(), np.ascontiguousarray(actions)
+    steps, num_envs = actions.shape[:2]
 
     def candidate():
-        run(IDS.index(id), num_envs, numbers.ctypes.data_as(ctypes.c_void_p), steps, num_threads)
+        run(IDS.index(id), num_envs, actions.ctypes.data_as(ctypes.c_void_p), steps, num_threads)
         return steps * num_envs
 
     return candidate
