@@ -28,10 +28,10 @@ public:
         : game_(std::move(game)),
           sees_information_state_(sees_information_state),
           has_parameters_(has_parameters) {
-        num_players = library.num_players(game_.get());
-        num_actions = static_cast<size_t>(library.num_actions(game_.get()));
-        const auto shape = sees_information_state_ ? library.information_state_shape(game_.get())
-                                                   : library.observation_shape(game_.get());
+        num_players = library->num_players(game_.get());
+        num_actions = static_cast<size_t>(library->num_actions(game_.get()));
+        const auto shape = sees_information_state_ ? library->information_state_shape(game_.get())
+                                                   : library->observation_shape(game_.get());
         tensor_size = std::accumulate(shape.begin(), shape.end(), size_t{1}, std::multiplies<>());
         current = OVER;
     }
@@ -42,7 +42,7 @@ public:
     // the state is copied; what is known of legal actions is not
     Match& operator=(const Match& other) {
         if (this == &other) return *this;
-        StatePointer copy = other.state_ ? library.clone(other.state_.get()) : StatePointer();
+        StatePointer copy = other.state_ ? library->clone(other.state_.get()) : StatePointer();
         static_cast<TurnGame&>(*this) = other;
         game_ = other.game_;
         sees_information_state_ = other.sees_information_state_;
@@ -69,7 +69,7 @@ public:
         guarded([&] {
             last = current;
             history_.push_back(action);
-            library.apply_action(state_.get(), action);
+            library->apply_action(state_.get(), action);
             settle(rng);
         });
     }
@@ -82,7 +82,7 @@ public:
         guarded([&] {
             last = 0;
             history_.insert(history_.end(), all.begin(), all.end());
-            library.apply_actions(state_.get(), all);
+            library->apply_actions(state_.get(), all);
             settle(rng);
         });
     }
@@ -110,7 +110,7 @@ public:
         // some games write only what is not 0
         std::fill_n(tensor, tensor_size, 0.f);
         if (!state_) return;
-        const auto& write = sees_information_state_ ? library.information_state_tensor : library.observation_tensor;
+        const auto& write = sees_information_state_ ? library->information_state_tensor : library->observation_tensor;
         if (!has_parameters_) {
             write(state_.get(), player, Span{tensor, tensor_size});
             return;
@@ -135,20 +135,21 @@ public:
     // ---- texts for people
     // The position, of which a player sees all, or in a game that hides something his part.
     std::string text_for(int player) const {
-        const auto& type = library.type_of(game_.get());
-        if (type.information == GameType::PERFECT) return library.text(state_.get());
-        const auto& text = type.has_information_state_text ? library.information_state_text : library.observation_text;
+        const auto& type = library->type_of(game_.get());
+        if (type.information == GameType::PERFECT) return library->text(state_.get());
+        const auto& text =
+            type.has_information_state_text ? library->information_state_text : library->observation_text;
         return text(state_.get(), player);
     }
-    std::string name_of(int player, Action action) const { return library.action_text(state_.get(), player, action); }
+    std::string name_of(int player, Action action) const { return library->action_text(state_.get(), player, action); }
     // The moves after the first ones, of which there are `num_known`: who played, chance being -1, and the names.
     std::vector<std::pair<int, std::string>> moves_after(size_t num_known) const {
-        const StatePointer state = library.new_state(game_.get());
+        const StatePointer state = library->new_state(game_.get());
         std::vector<std::pair<int, std::string>> moves;
         for (size_t k = 0; k < history_.size(); ++k) {
-            const int player = library.current_player(state.get());
-            if (k >= num_known) moves.emplace_back(player, library.action_text(state.get(), player, history_[k]));
-            library.apply_action(state.get(), history_[k]);
+            const int player = library->current_player(state.get());
+            if (k >= num_known) moves.emplace_back(player, library->action_text(state.get(), player, history_[k]));
+            library->apply_action(state.get(), history_[k]);
         }
         return moves;
     }
@@ -208,19 +209,19 @@ private:
     }
 
     void start() {
-        state_ = library.new_state(game_.get());
+        state_ = library->new_state(game_.get());
         history_.clear();
         // at the end only where the class has no function of its own; asking takes some games as long as a move
-        rewards_early_ = library.rewards.table(state_.get())[library.rewards.slot] != library.rewards_at_end_only;
+        rewards_early_ = library->rewards.table(state_.get())[library->rewards.slot] != library->rewards_at_end_only;
     }
 
     int mover() const {
         // a player moves only while it is not over; asking whether it is takes some games long
-        const int player = library.current_player(state_.get());
+        const int player = library->current_player(state_.get());
         if (player >= 0 && player < num_players) return player;
-        if (library.is_terminal(state_.get())) return OVER;
+        if (library->is_terminal(state_.get())) return OVER;
         if (player == TOGETHER) return TOGETHER;
-        if (!library.is_chance(state_.get())) {
+        if (!library->is_chance(state_.get())) {
             throw std::runtime_error("OpenSpiel: expected a player, chance or all players to be next to move, got "
                                      + text_of(player));
         }
@@ -232,9 +233,9 @@ private:
         int next;
         outcome = 0;
         while ((next = mover()) == CHANCE) {
-            const Action drawn_now = drawn(library.chance_outcomes(state_.get()), chance != nullptr ? chance : rng);
+            const Action drawn_now = drawn(library->chance_outcomes(state_.get()), chance != nullptr ? chance : rng);
             history_.push_back(drawn_now);
-            library.apply_action(state_.get(), drawn_now);
+            library->apply_action(state_.get(), drawn_now);
             // different for different outcomes, and so for sequences of few
             outcome = outcome * 0x100000001b3 + static_cast<uint64_t>(drawn_now) + 1;
         }
@@ -242,7 +243,7 @@ private:
         known_ = 0;
         std::fill_n(reward, num_players, 0.0);
         if (current == OVER || rewards_early_) {
-            const auto rewards = library.rewards(state_.get());
+            const auto rewards = library->rewards(state_.get());
             std::copy_n(rewards.begin(), std::min(rewards.size(), static_cast<size_t>(num_players)), reward);
         }
     }
@@ -263,8 +264,8 @@ private:
     const std::vector<Action>& legal_of(int player) const {
         auto& legal = legal_[static_cast<size_t>(player)];
         if (!(known_ >> player & 1)) {
-            legal = current == TOGETHER ? library.legal_actions_of(state_.get(), player)
-                                        : library.legal_actions(state_.get());
+            legal = current == TOGETHER ? library->legal_actions_of(state_.get(), player)
+                                        : library->legal_actions(state_.get());
             for (const Action each : legal) {
                 if (each < 0 || static_cast<size_t>(each) >= num_actions) {
                     throw std::runtime_error("OpenSpiel: expected a legal action below " + std::to_string(num_actions)
@@ -299,15 +300,15 @@ private:
                 for (int player = 0; player < num_players; ++player) {
                     all.push_back(take(acts(player) ? legal_of(player) : std::vector<Action>{0}));
                 }
-                library.apply_actions(state_.get(), all);
+                library->apply_actions(state_.get(), all);
             } else if (next == CHANCE) {
                 std::vector<Action> possible;
-                for (const auto& each : library.chance_outcomes(state_.get())) {
+                for (const auto& each : library->chance_outcomes(state_.get())) {
                     if (each.second > 0) possible.push_back(each.first);
                 }
-                library.apply_action(state_.get(), take(possible));
+                library->apply_action(state_.get(), take(possible));
             } else {
-                library.apply_action(state_.get(), take(legal_of(next)));
+                library->apply_action(state_.get(), take(legal_of(next)));
             }
         }
         current = next;

@@ -67,7 +67,7 @@ using GamePointer = std::shared_ptr<const Game>;
 
 // A virtual function: its place in the table, which a class says whose function of that name is known.
 template <class Result, class... Arguments> struct Method {
-    size_t slot = 0;
+    size_t slot;
     template <class Object> static void* const* table(const Object* object) {
         return *reinterpret_cast<void* const* const*>(object);
     }
@@ -80,60 +80,12 @@ template <class Result, class... Arguments> struct Method {
 // ---- the library
 
 class Library {
-public:
-    // of games
-    Method<int> num_actions, num_players;
-    Method<StatePointer> new_state;
-    Method<std::vector<int>> information_state_shape, observation_shape;
-    // of states
-    Method<void> destroy;
-    Method<int> current_player;
-    Method<bool> is_terminal, is_chance;
-    Method<std::vector<Action>> legal_actions;
-    Method<std::vector<Action>, int> legal_actions_of;
-    Method<Outcomes> chance_outcomes;
-    Method<std::vector<double>> rewards;
-    Method<StatePointer> clone;
-    Method<void, Action> apply_action;
-    Method<void, int, Span> information_state_tensor, observation_tensor;
-    Method<std::string> text;
-    Method<std::string, int> information_state_text, observation_text;
-    Method<std::string, int, Action> action_text;
-    void (*apply_actions)(State*, const std::vector<Action>&) = nullptr;
-    void* rewards_at_end_only = nullptr;  // the function of states that reward no earlier
-    // others
-    GamePointer (*load_game)(const std::string& name, const Parameters& parameters) = nullptr;
-    Parameters (*parse_game)(const std::string& text) = nullptr;
-    std::vector<GameType> (*registered_games)() = nullptr;
-
-    // Opens the library and looks at it; throws std::runtime_error. Errors become exceptions of this module where
-    // `sets_handler`, else of OpenSpiel's Python module.
-    void open(const std::string& path, bool sets_handler) {
-        // a library stays open: its games register themselves once, and Python's module is the same file
-        handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (handle_ == nullptr) throw std::runtime_error(dlerror());
-        using Handler = void (*)(const std::string&);
-        const auto set_handler = find<void (*)(Handler)>("_ZN10open_spiel15SetErrorHandlerEPFvRK" + STRING + "E");
-        find_functions();
-        if (sets_handler) set_handler(raise);
-        examine();
-    }
-
-    static const GameType& type_of(const Game* game) {
-        // behind the pointer to its table, and what std::enable_shared_from_this holds
-        constexpr size_t offset = sizeof(void*) + sizeof(std::weak_ptr<const Game>);
-        return *reinterpret_cast<const GameType*>(reinterpret_cast<const char*>(game) + offset);
-    }
-
-private:
     inline static const std::string STRING = "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE";
-    void* handle_ = nullptr;
+    inline static const std::string MAP = "St3mapIS5_NS_13GameParameterESt4lessIS5_ESaISt4pairIS6_S9_EEE";
+    inline static const std::string TENSOR = "TensorEiN4absl12lts_202508144SpanIfEE";
 
-    [[noreturn]] static void raise(const std::string& text) {
-        std::string line = "OpenSpiel: " + text;
-        std::replace(line.begin(), line.end(), '\n', ' ');
-        throw std::runtime_error(line);
-    }
+    // a library stays open: its games register themselves once, and Python's module is the same file
+    void* const handle_;
 
     template <class Function> Function find(const std::string& symbol) const {
         void* found = dlsym(handle_, symbol.c_str());
@@ -141,41 +93,9 @@ private:
         return reinterpret_cast<Function>(found);
     }
 
-    void find_functions() {
-        const std::string map = "St3mapIS5_NS_13GameParameterESt4lessIS5_ESaISt4pairIS6_S9_EEE";
-        load_game = find<decltype(load_game)>("_ZN10open_spiel8LoadGameERK" + STRING + "RK" + map);
-        parse_game = find<decltype(parse_game)>("_ZN10open_spiel24GameParametersFromStringERK" + STRING);
-        registered_games = find<decltype(registered_games)>("_ZN10open_spiel14GameRegisterer15RegisteredGamesEv");
-        apply_actions = find<decltype(apply_actions)>("_ZN10open_spiel5State12ApplyActionsERKSt6vectorIlSaIlEE");
-        rewards_at_end_only = find<void*>("_ZNK10open_spiel5State7RewardsEv");
-
-        const Table game(*this, "11tic_tac_toe13TicTacToeGame");
-        num_actions.slot = game.slot("18NumDistinctActionsEv");
-        num_players.slot = game.slot("10NumPlayersEv");
-        new_state.slot = game.slot("15NewInitialStateEv");
-        observation_shape.slot = game.slot("22ObservationTensorShapeEv");
-        information_state_shape.slot = game.slot("27InformationStateTensorShapeEv", "4Game");
-
-        const Table state(*this, "11tic_tac_toe14TicTacToeState");
-        const std::string tensor = "TensorEiN4absl12lts_202508144SpanIfEE";
-        destroy.slot = state.slot("D0Ev", nullptr, "");
-        current_player.slot = state.slot("13CurrentPlayerEv");
-        is_terminal.slot = state.slot("10IsTerminalEv");
-        legal_actions.slot = state.slot("12LegalActionsEv");
-        clone.slot = state.slot("5CloneEv");
-        observation_tensor.slot = state.slot("17Observation" + tensor);
-        text.slot = state.slot("8ToStringB5cxx11Ev");
-        information_state_text.slot = state.slot("22InformationStateStringB5cxx11Ei");
-        observation_text.slot = state.slot("17ObservationStringB5cxx11Ei");
-        action_text.slot = state.slot("14ActionToStringB5cxx11Eil");
-        // tic-tac-toe has these of its base class
-        information_state_tensor.slot = state.slot("22InformationState" + tensor, "5State");
-        is_chance.slot = state.slot("12IsChanceNodeEv", "5State");
-        legal_actions_of.slot = state.slot("12LegalActionsEi", "5State");
-        chance_outcomes.slot = state.slot("14ChanceOutcomesEv", "5State");
-        rewards.slot = state.slot("7RewardsEv", "5State");
-        apply_action.slot = state.slot("11ApplyActionEl", "5State", "");
-    }
+    using Handler = void (*)(const std::string& text);
+    void (*const set_handler_)(Handler) = find<void (*)(Handler)>("_ZN10open_spiel15SetErrorHandlerEPFvRK" + STRING
+                                                                  + "E");
 
     // The virtual functions of a class.
     class Table {
@@ -209,14 +129,82 @@ private:
         void* const* begin_;
         void* const* end_;
     };
+    const Table game_{*this, "11tic_tac_toe13TicTacToeGame"}, state_{*this, "11tic_tac_toe14TicTacToeState"};
 
-    // Looks at the layout of what is handed out, and plays a move.
+public:
+    // of games
+    Method<int> num_actions{game_.slot("18NumDistinctActionsEv")};
+    Method<int> num_players{game_.slot("10NumPlayersEv")};
+    Method<StatePointer> new_state{game_.slot("15NewInitialStateEv")};
+    Method<std::vector<int>> information_state_shape{game_.slot("27InformationStateTensorShapeEv", "4Game")};
+    Method<std::vector<int>> observation_shape{game_.slot("22ObservationTensorShapeEv")};
+    // of states; tic-tac-toe has some of its base class
+    Method<void> destroy{state_.slot("D0Ev", nullptr, "")};
+    Method<int> current_player{state_.slot("13CurrentPlayerEv")};
+    Method<bool> is_terminal{state_.slot("10IsTerminalEv")};
+    Method<bool> is_chance{state_.slot("12IsChanceNodeEv", "5State")};
+    Method<std::vector<Action>> legal_actions{state_.slot("12LegalActionsEv")};
+    Method<std::vector<Action>, int> legal_actions_of{state_.slot("12LegalActionsEi", "5State")};
+    Method<Outcomes> chance_outcomes{state_.slot("14ChanceOutcomesEv", "5State")};
+    Method<std::vector<double>> rewards{state_.slot("7RewardsEv", "5State")};
+    Method<StatePointer> clone{state_.slot("5CloneEv")};
+    Method<void, Action> apply_action{state_.slot("11ApplyActionEl", "5State", "")};
+    Method<void, int, Span> information_state_tensor{state_.slot("22InformationState" + TENSOR, "5State")};
+    Method<void, int, Span> observation_tensor{state_.slot("17Observation" + TENSOR)};
+    Method<std::string> text{state_.slot("8ToStringB5cxx11Ev")};
+    Method<std::string, int> information_state_text{state_.slot("22InformationStateStringB5cxx11Ei")};
+    Method<std::string, int> observation_text{state_.slot("17ObservationStringB5cxx11Ei")};
+    Method<std::string, int, Action> action_text{state_.slot("14ActionToStringB5cxx11Eil")};
+    void (*apply_actions)(State*, const std::vector<Action>&) =
+        find<decltype(apply_actions)>("_ZN10open_spiel5State12ApplyActionsERKSt6vectorIlSaIlEE");
+    // the function of states that reward no earlier
+    void* rewards_at_end_only = find<void*>("_ZNK10open_spiel5State7RewardsEv");
+    // others
+    GamePointer (*load_game)(const std::string& name,
+                             const Parameters& parameters) = find<decltype(load_game)>("_ZN10open_spiel8LoadGameERK"
+                                                                                       + STRING + "RK" + MAP);
+    Parameters (*parse_game)(const std::string& text) =
+        find<decltype(parse_game)>("_ZN10open_spiel24GameParametersFromStringERK" + STRING);
+    std::vector<GameType> (*registered_games)() =
+        find<decltype(registered_games)>("_ZN10open_spiel14GameRegisterer15RegisteredGamesEv");
+
+    // Opens the library; throws std::runtime_error. Errors become exceptions of this module where `sets_handler`, else
+    // of OpenSpiel's Python module.
+    Library(const std::string& path, bool sets_handler) : handle_(opened(path)) {
+        if (sets_handler) set_handler_(raise);
+    }
+
+    static const GameType& type_of(const Game* game) {
+        // behind the pointer to its table, and what std::enable_shared_from_this holds
+        constexpr size_t offset = sizeof(void*) + sizeof(std::weak_ptr<const Game>);
+        return *reinterpret_cast<const GameType*>(reinterpret_cast<const char*>(game) + offset);
+    }
+
+    // Looks at the layout of what is handed out, and plays a move; throws std::runtime_error.
     void examine() const;
+
+private:
+    static void* opened(const std::string& path) {
+        void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (handle == nullptr) throw std::runtime_error(dlerror());
+        return handle;
+    }
+    [[noreturn]] static void raise(const std::string& text) {
+        std::string line = "OpenSpiel: " + text;
+        std::replace(line.begin(), line.end(), '\n', ' ');
+        throw std::runtime_error(line);
+    }
 };
 
-inline Library library;
+// There is one in a process, which stays.
+inline const Library* library = nullptr;
 
-inline void DestroyState::operator()(State* state) const { library.destroy(state); }
+inline void open_library(const std::string& path, bool sets_handler) {
+    library = new Library(path, sets_handler);
+    library->examine();
+}
+
+inline void DestroyState::operator()(State* state) const { library->destroy(state); }
 
 inline void Library::examine() const {
     const auto expect = [](bool is_so, const char* what) {

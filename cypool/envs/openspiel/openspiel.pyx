@@ -59,7 +59,6 @@ cdef extern from "cypool/envs/openspiel/library.h" namespace "cypool::openspiel"
     ctypedef shared_ptr[const Game] GamePointer "cypool::openspiel::GamePointer"
 
     cdef cppclass Library:
-        void open(const string& path, cbool sets_handler) except +
         vector[GameType] registered_games() except +
         GamePointer load_game(const string& name, const Parameters& parameters) except +
         Parameters parse_game(const string& text) except +
@@ -69,7 +68,8 @@ cdef extern from "cypool/envs/openspiel/library.h" namespace "cypool::openspiel"
         vector[int] observation_shape(const Game* game) except +
         const GameType& type_of(const Game* game)
 
-    Library the_library "cypool::openspiel::library"
+    const Library* the_library "cypool::openspiel::library"
+    void open_the_library "cypool::openspiel::open_library"(const string& path, cbool sets_handler) except +
 
 cdef extern from "cypool/envs/shared/turns/turn_rules.h" namespace "cypool" nogil:
     cdef cppclass Turns[Game]:
@@ -103,7 +103,7 @@ cdef int open_library() except -1:
     path = library.find()
     try:
         # its own module sets a handler of errors that suits as well
-        the_library.open(path.encode(), "pyspiel" not in sys.modules)
+        open_the_library(path.encode(), "pyspiel" not in sys.modules)
     except RuntimeError as error:
         raise ImportError(f"{library.NEEDING} the library of open_spiel {library.VERSION}, but {path} "
                           f"differs: {error}: {library.INSTALL}", name="pyspiel") from error
