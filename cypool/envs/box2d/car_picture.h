@@ -1,4 +1,4 @@
-// CarRacing's observation, 96 x 96, as Gymnasium draws it.
+// CarRacing's observation, 96 x 96, as Gymnasium draws it; and what its larger picture is drawn of.
 #pragma once
 
 #include <memory>
@@ -63,9 +63,40 @@ private:
     int quarter = -1;
 };
 
-class CarPicture {
+// What pygame draws: a polygon with smooth or plain edges, or a line.
+struct Shape {
+    enum Kind : int { SMOOTH, PLAIN, LINE } kind;
+    uint32_t color;
+    std::vector<Point> points;
+};
+
+// Takes the place of a canvas, for pygame to draw the shapes.
+class Recorder {
 public:
-    CarPicture(Canvas& canvas, const CarRacing& car)
+    std::vector<Shape> shapes;
+    size_t num_flipped = 0;  // the first ones, in a picture whose first row is the lowest one
+
+    void begin(int, bool is_flipped) {
+        if (!is_flipped) num_flipped = shapes.size();
+    }
+    void fill(int from, int to, uint32_t color) {
+        const double top = from, bottom = to, right = Canvas::WIDTH;
+        shapes.push_back({Shape::PLAIN, color, {{0, top}, {right, top}, {right, bottom}, {0, bottom}}});
+    }
+    void draw_quad(const double (&points)[4][2], uint32_t color) { add(Shape::SMOOTH, points, 4, color); }
+    void draw_polygon(const double (*points)[2], int n, uint32_t color) { add(Shape::PLAIN, points, n, color); }
+    void put_gray(int, int, uint8_t) {}
+
+private:
+    void add(Shape::Kind kind, const double (*points)[2], int n, uint32_t color) {
+        Shape& shape = shapes.emplace_back(Shape{kind, color, {}});
+        for (int k = 0; k < n; ++k) shape.points.push_back({points[k][0], points[k][1]});
+    }
+};
+
+template <class Target> class CarPicture {
+public:
+    CarPicture(Target& canvas, const CarRacing& car)
         : canvas(canvas),
           car(car),
           pose(car.pose()),
@@ -85,6 +116,7 @@ public:
                 draw_quad(quad.corners, color_of(car.color_of(quad)), true);
             }
         }
+        if constexpr (std::is_same_v<Target, Recorder>) draw_skids();
         draw_car();
         canvas.begin(0, false);
         draw_indicators();
@@ -139,6 +171,18 @@ private:
         for (size_t k = 0; k < points.size(); ++k) view.at(points[k].x, points[k].y, pixels[k]);
         if (!points.empty()) canvas.draw_polygon(pixels, static_cast<int>(points.size()), color);
     }
+    // observations have none
+    void draw_skids() {
+        for (const CarRacing::Skid& skid : car.skids) {
+            Shape line{Shape::LINE, skid.grass ? rgb(102, 102, 0) : 0, {}};
+            for (const Point& point : skid.points) {
+                double pixel[2];
+                view.at(point.x, point.y, pixel);
+                line.points.push_back({pixel[0], pixel[1]});
+            }
+            canvas.shapes.push_back(line);
+        }
+    }
     void draw_car() {
         for (int wheel = 0; wheel < 4; ++wheel) {
             draw_shape(wheel, 0, rgb(0, 0, 0));
@@ -188,7 +232,7 @@ private:
         }
     }
 
-    Canvas& canvas;
+    Target& canvas;
     const CarRacing& car;
     const CarRacing::Pose pose;
     View view;
@@ -203,6 +247,12 @@ inline void draw_observation(const CarRacing& car, uint8_t* out) {
     if (!canvas) canvas = std::make_unique<Canvas>();
     CarPicture(*canvas, car).draw();
     canvas->shrink(out);
+}
+
+inline Recorder shapes_of(const CarRacing& car) {
+    Recorder recorder;
+    CarPicture(recorder, car).draw();
+    return recorder;
 }
 
 inline void CarRacing::observe(const Slot& out) const {

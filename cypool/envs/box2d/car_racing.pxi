@@ -2,10 +2,10 @@
 import threading
 
 from cypool.envs.box2d import specs
-from cypool.envs.box2d.pictures import CarView, draw_car_racing, draw_numbers
+from cypool.envs.box2d.pictures import draw_car_racing, draw_numbers
 
+from libc.stdint cimport uint32_t
 from libcpp cimport bool as cbool
-from libcpp.deque cimport deque
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
@@ -13,32 +13,20 @@ from cypool.envs.shared.rules.rules_env cimport Options, Rules, RulesEnv, RulesO
 
 
 cdef extern from "cypool/envs/box2d/car_picture.h" namespace "cypool::box2d" nogil:
-    cdef struct Color "cypool::box2d::CarRacing::Color":
-        double[3] rgb
-
-    cdef struct Quad "cypool::box2d::CarRacing::Quad":
-        Point[4] corners
-
-    cdef struct Skid "cypool::box2d::CarRacing::Skid":
-        cbool grass
+    cdef struct Shape:
+        int kind
+        uint32_t color
         vector[Point] points
 
-    cdef struct Wheel "cypool::box2d::CarRacing::Wheel":
-        double omega, phase
-
-    cdef struct Pose "cypool::box2d::CarRacing::Pose":
-        double x, y, angle, speed, spin, steer
+    cdef cppclass Recorder:
+        vector[Shape] shapes
+        size_t num_flipped
 
     cdef cppclass CarWorld "cypool::box2d::CarRacing":
         cbool ready() noexcept
-        Color background, grass
-        vector[Quad] quads
-        Color color_of(const Quad& quad)
-        deque[Skid] skids
-        Wheel[4] wheels
-        double time, total
-        Pose pose()
-        vector[b2Vec2] outline(int wheel, int part) except +
+        double total
+
+    Recorder shapes_of(const CarWorld& car) except +
 
     cdef struct Texts:
         int first, height
@@ -76,23 +64,10 @@ cdef class CarRacing(RulesEnv):
         cdef CarWorld* world = (<RulesOf[CarWorld]*>self.rules.get()).get()
         if not world.ready():
             raise RuntimeError("render: expected a reset first")
-        cdef Pose pose = world.pose()
-        view = CarView(time=world.time, x=pose.x, y=pose.y, angle=pose.angle, speed=pose.speed, spin=pose.spin,
-                       steer=pose.steer, reward=world.total, omegas=[world.wheels[k].omega for k in range(4)])
-        quads = [([(point.x, point.y) for point in quad.corners], _rgb(world.color_of(quad)))
-                 for quad in world.quads]
-        skids = [((102, 102, 0) if skid.grass else (0, 0, 0), [(point.x, point.y) for point in skid.points])
-                 for skid in world.skids]
-        # tyres and the marks on them, then the parts of the hull
-        shapes = [(color, [(point.x, point.y) for point in world.outline(wheel, part)])
-                  for wheel in range(4) for part, color in enumerate(((0, 0, 0), (77, 77, 77)))]
-        shapes += [((204, 0, 0), [(point.x, point.y) for point in world.outline(-1, part)]) for part in range(4)]
-        return draw_car_racing(view, _rgb(world.background), _rgb(world.grass), quads, skids,
-                               [shape for shape in shapes if shape[1]])
-
-
-cdef tuple _rgb(Color color):
-    return int(color.rgb[0]), int(color.rgb[1]), int(color.rgb[2])
+        cdef Recorder recorder = shapes_of(world[0])
+        shapes = [(shape.kind, shape.color, [(point.x, point.y) for point in shape.points])
+                  for shape in recorder.shapes]
+        return draw_car_racing(shapes, recorder.num_flipped, world.total)
 
 
 def _prepare_texts():

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ Color = tuple[int, int, int]
 Points = Sequence[tuple[float, float]]
 Picture = NDArray[np.uint8]
 SCALE = 30.0
+_SMOOTH, _PLAIN = 0, 1  # kinds of shapes, as in car_picture.h
 
 
 def draw_lunar_lander(smooth_y: Sequence[float], particles: Sequence[tuple[float, float, float]],
@@ -128,92 +128,34 @@ def draw_bipedal_walker(scroll: float, ground: Points, clouds: Sequence[Points],
     return _upright(pygame, surface)[:, -600:]
 
 
-class CarView(NamedTuple):
-    """The values that a picture of CarRacing shows, in addition to the track and shapes.
-
-    Attributes:
-        time: Time of the episode, in s: the picture zooms in during the first second.
-        x, y, angle: Position of the car, in m and rad.
-        speed, spin, steer: Its speed, rotation and steering, in m/s, rad/s and rad.
-        reward: The sum of rewards.
-        omegas: Angular velocities of the wheels, in rad/s.
-    """
-
-    time: float
-    x: float
-    y: float
-    angle: float
-    speed: float
-    spin: float
-    steer: float
-    reward: float
-    omegas: Sequence[float]
-
-
-def draw_car_racing(car: CarView, background: Color, grass: Color, quads: Sequence[tuple[Points, Color]],
-                    skids: Sequence[tuple[Color, Points]], shapes: Sequence[tuple[Color, Points]]) -> Picture:
+def draw_car_racing(shapes: Sequence[tuple[int, int, Points]], num_flipped: int, total: float) -> Picture:
     """Draws the picture of a CarRacing.
 
     Args:
-        car: The car.
-        background, grass: Colors of the field and of the patches on it.
-        quads: The pieces of the road.
-        skids: Skid marks of the wheels.
-        shapes: The parts of the car.
+        shapes: Their kinds and colors, as in car_picture.h, and their points in pixels.
+        num_flipped: Number of the first shapes, for which the first row is the lowest one.
+        total: The sum of rewards.
 
     Returns:
         uint8, (400, 600, 3).
     """
     pygame, gfxdraw = _pygame()
     surface = pygame.Surface((1000, 800))
-    zoom = 0.1 * 6.0 * max(1 - car.time, 0) + 2.7 * 6.0 * min(car.time, 1)
-    left, low = pygame.math.Vector2((-car.x * zoom, -car.y * zoom)).rotate_rad(-car.angle)
-    left, low = 1000 / 2 + left, 800 / 4 + low
-
-    def seen(points: Points) -> list[tuple[float, float]]:
-        turned = [pygame.math.Vector2(point).rotate_rad(-car.angle) for point in points]
-        return [(x * zoom + left, y * zoom + low) for x, y in turned]
-
-    field, patch = 2000 / 6.0, 2000 / 6.0 / 20.0
-    # shapes farther outside are left out
-    far = max(patch, 40 / 6.0, 21 / 6.0) * math.sqrt(2) * 2.7 * 6.0
-    patches = [[(patch * x + patch, patch * y + 0), (patch * x + 0, patch * y + 0),
-                (patch * x + 0, patch * y + patch), (patch * x + patch, patch * y + patch)]
-               for x in range(-20, 20, 2) for y in range(-20, 20, 2)]
-    ground = [([(field, field), (field, -field), (-field, -field), (-field, field)], background)]
-    for k, (points, color) in enumerate([*ground, *((points, grass) for points in patches), *quads]):
-        pixels = seen(points)
-        if k == 0 or any(-far <= x <= 1000 + far and -far <= y <= 800 + far for x, y in pixels):
-            gfxdraw.aapolygon(surface, pixels, color)
-            gfxdraw.filled_polygon(surface, pixels, color)
-    for color, points in skids:
-        pygame.draw.lines(surface, color, False, seen(points), 2)
-    for color, points in shapes:
-        pygame.draw.polygon(surface, color, seen(points))
-    surface = pygame.transform.flip(surface, False, True)
-    _draw_indicators(pygame, surface, car)
-    text = _font(pygame).render(f"{car.reward:04.0f}", True, (255, 255, 255), (0, 0, 0))
+    for k, (kind, number, points) in enumerate(shapes):
+        color = number >> 16, number >> 8 & 255, number & 255
+        if k == num_flipped:
+            surface = pygame.transform.flip(surface, False, True)
+        if kind == _SMOOTH:
+            gfxdraw.aapolygon(surface, points, color)
+            gfxdraw.filled_polygon(surface, points, color)
+        elif kind == _PLAIN:
+            pygame.draw.polygon(surface, color, points)
+        else:
+            pygame.draw.lines(surface, color, False, points, 2)
+    text = _font(pygame).render(f"{total:04.0f}", True, (255, 255, 255), (0, 0, 0))
     surface.blit(text, text.get_rect(center=(60, 750)))
     pixels = pygame.surfarray.array3d(pygame.transform.smoothscale(surface, (600, 400)))
     return np.ascontiguousarray(pixels.transpose(1, 0, 2))
-
-
-def _draw_indicators(pygame: Any, surface: Any, car: CarView) -> None:
-    width, height = 1000, 800
-    column, line = width / 40.0, height / 40.0
-    pygame.draw.polygon(surface, (0, 0, 0), [(width, height), (width, 700), (0, 700), (0, height)])
-    bars = [(car.speed, 5, 0.02, (255, 255, 255))]
-    bars += [(omega, 7 + k, 0.01, (0, 0, 255) if k < 2 else (51, 0, 255)) for k, omega in enumerate(car.omegas)]
-    for value, place, scale, color in bars:
-        if abs(value) > 1e-4:
-            top, foot = height - (line + line * (scale * value)), height - line
-            pygame.draw.polygon(surface, color, [(place * column, top), ((place + 1) * column, top),
-                                                 ((place + 1) * column, foot), (place * column, foot)])
-    for value, place, scale, color in ((car.steer, 20, -10.0, (0, 255, 0)), (car.spin, 30, -0.8, (255, 0, 0))):
-        if abs(value) > 1e-4:
-            end = (place + scale * value) * column
-            pygame.draw.polygon(surface, color, [(place * column, height - 4 * line), (end, height - 4 * line),
-                                                 (end, height - 2 * line), (place * column, height - 2 * line)])
 
 
 def draw_numbers() -> tuple[int, list[Picture]]:
