@@ -9,6 +9,7 @@
 #include <pwd.h>
 #include <regex.h>
 
+#include <chrono>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -298,40 +299,19 @@ inline int fprintf(Stream* stream, const char* format, ...) {
 }
 // Of an entry in the list of high scores or in the archive's directory: they are short.
 inline int fscanf(Stream* stream, const char* format, ...) {
-    enum : int { MOST = 24 };
     if (stream == nullptr) return EOF;
     const size_t begin = stream->position;
     char entry[512];
-    const size_t length = get(stream, entry, sizeof entry - 1);
+    const size_t length = get(stream, entry, sizeof entry);
     if (length == 0) return EOF;
-    entry[length] = 0;
-    int conversions = 0;
-    for (const char* at = format; *at != 0; ++at) {
-        if (*at != '%') continue;
-        ++at;
-        if (*at != '*' && *at != '%') ++conversions;
-        if (*at == '*') ++at;
-        // a % may be in brackets
-        if (*at == '[') {
-            at += at[1] == '^' ? 2 : 1;
-            while (*at != 0 && *at != ']') ++at;
-        }
-    }
-    char with_end[200];
-    const int written = std::snprintf(with_end, sizeof with_end, "%s%%n", format);
-    if (written >= static_cast<int>(sizeof with_end) || conversions >= MOST) fail("it read text in an unknown format");
-    int end = -1;
-    void* p[MOST] = {};
+    FILE* const text = ::fmemopen(entry, length, "r");
+    if (text == nullptr) fail("it needs too much memory");
     va_list args;
     va_start(args, format);
-    for (int k = 0; k < conversions; ++k) p[k] = va_arg(args, void*);
+    const int got = std::vfscanf(text, format, args);
     va_end(args);
-    p[conversions] = &end;
-    const int got =
-        std::sscanf(entry, with_end, p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12],
-                    p[13], p[14], p[15], p[16], p[17], p[18], p[19], p[20], p[21], p[22], p[23]);
-    // text that does not fit is the end
-    stream->position = end < 0 ? size_of(stream) : begin + static_cast<size_t>(end);
+    stream->position = begin + static_cast<size_t>(std::ftell(text));
+    std::fclose(text);
     return got;
 }
 inline int fseek(Stream* stream, long offset, int whence) {
@@ -364,27 +344,22 @@ inline int gettimeofday(struct timeval* to, void*) {
     *to = {time(nullptr), 0};
     return 0;
 }
-// The Gregorian calendar, in years that begin in March.
 inline struct tm* localtime(const time_t* when) {
-    const int64_t seconds = (*when % 86400 + 86400) % 86400, day = (*when - seconds) / 86400;
-    const int64_t since = day + 719468, era = (since >= 0 ? since : since - 146096) / 146097;
-    const int64_t of_era = since - era * 146097;
-    const int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    const int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    const int64_t month = (5 * of_year + 2) / 153;
-    const bool is_before_march = month >= 10;
-    const int64_t year = year_of_era + era * 400 + is_before_march;
-    const bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    using namespace std::chrono;
+    const sys_seconds now{seconds{*when}};
+    const sys_days day = floor<days>(now);
+    const year_month_day date_of_day(day);
+    const hh_mm_ss time_of_day(now - day);
     struct tm& date = running->head().date;
     date = {};
-    date.tm_sec = static_cast<int>(seconds % 60);
-    date.tm_min = static_cast<int>(seconds / 60 % 60);
-    date.tm_hour = static_cast<int>(seconds / 3600);
-    date.tm_mday = static_cast<int>(of_year - (153 * month + 2) / 5 + 1);
-    date.tm_mon = static_cast<int>(is_before_march ? month - 10 : month + 2);
-    date.tm_year = static_cast<int>(year - 1900);
-    date.tm_wday = static_cast<int>(((day + 4) % 7 + 7) % 7);
-    date.tm_yday = static_cast<int>(is_before_march ? of_year - 306 : of_year + 59 + is_leap);
+    date.tm_sec = static_cast<int>(time_of_day.seconds().count());
+    date.tm_min = static_cast<int>(time_of_day.minutes().count());
+    date.tm_hour = static_cast<int>(time_of_day.hours().count());
+    date.tm_mday = static_cast<int>(unsigned{date_of_day.day()});
+    date.tm_mon = static_cast<int>(unsigned{date_of_day.month()}) - 1;
+    date.tm_year = int{date_of_day.year()} - 1900;
+    date.tm_wday = static_cast<int>(weekday(day).c_encoding());
+    date.tm_yday = static_cast<int>((day - sys_days(date_of_day.year() / January / 1)).count());
     return &date;
 }
 
