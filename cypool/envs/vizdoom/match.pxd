@@ -11,36 +11,18 @@ cdef extern from "match.h" namespace "cypool::doom" nogil:
         int names
 
     cdef cppclass Settings:
-        string config_path
-        string config
-        string engine
-        string iwad
-        string wad
+        string config_path, config, engine, iwad, wad
         vector[string] arguments
         int num_bots
-        cpp_bool alone
-        cpp_bool pipelined
+        cpp_bool alone, pipelined
         double patience
         Circumstances circumstances
 
     cdef cppclass Facts:
-        string remarks
-        string iwad
-        string wad
-        string map
-        vector[int] buttons
-        vector[int] variables
-        int width
-        int height
-        int channels
-        int format
-        cpp_bool depth
-        cpp_bool labels
-        cpp_bool automap
-        cpp_bool audio
-        cpp_bool notifications
-        int samples_per_tic
-        int audio_tics
+        string remarks, iwad, wad, map
+        vector[int] buttons, variables
+        int width, height, channels, format, samples_per_tic, audio_tics
+        cpp_bool depth, labels, automap, audio, notifications
 
     Facts probe(const Settings& settings) except +
 
