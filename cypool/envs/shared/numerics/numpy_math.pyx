@@ -57,10 +57,18 @@ cdef Function find(object ufunc, str types) except *:
     return found
 
 
+cdef int expect(str what, object found, object expected, str where="") except -1:
+    if found != expected:
+        raise ImportError(f"numpy {np.__version__}: expected its {what} to return {expected}{where}, got {found}")
+    return 0
+
+
 cdef int check() except -1:
     """Calls the loops as environments do, and compares the results with NumPy's own."""
-    cdef double x, product = 0
+    cdef double x, product_of_vectors = 0
     cdef double[3] vector = [0.3, -1.7, 29.0]
+    cdef double[9] matrix = [0.1, -0.7, 0.3, 0.6, 0.2, 1.9, -0.4, 0.8, 0.5]
+    cdef double[9] product
     for dtype in (np.float64, np.float32):
         for x in vector:
             array = np.array([x], dtype)
@@ -68,33 +76,18 @@ cdef int check() except -1:
                 found = [call(&np_sin, x), call(&np_cos, x)]
             else:
                 found = [call(&np_sinf, <float>x), call(&np_cosf, <float>x)]
-            expected = [np.sin(array)[0].item(), np.cos(array)[0].item()]
-            if found != expected:
-                raise ImportError(f"numpy {np.__version__}: expected its sine and cosine loops to return {expected} "
-                                  f"for {dtype.__name__} {x}, got {found}")
+            expect("sine and cosine loops", found, [np.sin(array)[0].item(), np.cos(array)[0].item()],
+                   f" for {dtype.__name__} {x}")
+    row, rows = np.array(vector), np.array(matrix).reshape(3, 3)
     if np_dot != NULL:
-        np_dot(vector, sizeof(double), vector, sizeof(double), &product, 3, NULL)
-    expected = np.dot(np.array(vector), np.array(vector))
-    if product != expected:
-        raise ImportError(f"numpy {np.__version__}: expected its dot product to return {expected}, got {product}")
-    return check_more()
-
-
-cdef int check_more() except -1:
-    """Does the same for the functions that only some families need."""
-    cdef double[9] matrix = [0.1, -0.7, 0.3, 0.6, 0.2, 1.9, -0.4, 0.8, 0.5]
-    cdef double[3] vector = [0.3, -1.7, 29.0]
-    cdef double[9] product
-    cdef double x
+        np_dot(vector, sizeof(double), vector, sizeof(double), &product_of_vectors, 3, NULL)
+    expect("dot product", product_of_vectors, np.dot(row, row))
     for x in vector:
         for ufunc, found, *arguments in (
                 (np.exp, exp(-x), -x), (np.log, log(fabs(x)), fabs(x)), (np.log1p, log1p(fabs(x)), fabs(x)),
                 (np.arccos, arccos(x / 30), x / 30), (np.tanh, tanh(x), x), (np.arcsinh, arcsinh(x), x),
                 (np.arctan2, arctan2(x, 0.7), x, 0.7)):
-            expected = ufunc(*arguments).item()
-            if found != expected:
-                raise ImportError(f"numpy {np.__version__}: expected its {ufunc.__name__} loop to return {expected}, "
-                                  f"got {found}")
+            expect(f"{ufunc.__name__} loop", found, ufunc(*arguments).item())
     # of three at once
     tan_of(vector, product, 3)
     arctan_of(vector, &product[3], 3)
@@ -103,22 +96,16 @@ cdef int check_more() except -1:
     arcsin_of(matrix, product, 3)
     arctan2_of(matrix, vector, &product[3], 3)
     found += list(product)[:6]
-    row, rows = np.array(vector), np.array(matrix).reshape(3, 3)
-    expected = np.concatenate([np.tan(row), np.arctan(row), np.power(rows[1], row), np.arcsin(rows[0]),
-                               np.arctan2(rows[0], row)]).tolist()
-    if found != expected:
-        raise ImportError(f"numpy {np.__version__}: expected its ufuncs to return {expected}, got {found}")
+    expect("ufuncs", found, np.concatenate([np.tan(row), np.arctan(row), np.power(rows[1], row), np.arcsin(rows[0]),
+                                            np.arctan2(rows[0], row)]).tolist())
     vector_times_matrix(vector, matrix, product)
-    found, expected = [product[0], product[1], product[2]], row.dot(rows).tolist()
+    found = list(product)[:3]
     matrix_times_vector(matrix, vector, 3, product)
-    found += [product[0], product[1], product[2]]
-    expected += (rows @ row).tolist()
+    found += list(product)[:3]
     matrix_times_matrix(matrix, matrix, product)
     found += list(product)
-    expected += rows.dot(rows).ravel().tolist()
-    if found != expected:
-        raise ImportError(f"numpy {np.__version__}: expected its matrix products to return {expected}, got {found}")
-    return 0
+    return expect("matrix products", found,
+                  [*row.dot(rows).tolist(), *(rows @ row).tolist(), *rows.dot(rows).ravel().tolist()])
 
 
 # of n numbers each
