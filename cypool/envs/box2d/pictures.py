@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Color = tuple[int, int, int]
 Points = Sequence[tuple[float, float]]
 Picture = NDArray[np.uint8]
 SCALE = 30.0
