@@ -131,5 +131,6 @@ def _docstring(summary: str, meanings: Mapping[str, str]) -> str:
     if not meanings:
         return summary
     items = (textwrap.fill(f"{name}: {meaning}", _LINE, initial_indent="    ", subsequent_indent="        ",
-                           break_long_words=False, break_on_hyphens=False) for name, meaning in meanings.items())
+                           break_long_words=False, break_on_hyphens=False)
+             for name, meaning in meanings.items() if meaning)
     return "\n".join([f"{summary.rstrip()}\n", "Args:", *items])

@@ -35,13 +35,6 @@ struct Task {
     Clause clauses[2];
 };
 
-// a list of an option that is written in hexadecimal digits, each one more than its item
-inline std::vector<int> items_of(int digits) {
-    std::vector<int> items;
-    for (; digits; digits >>= 4) items.push_back((digits & 15) - 1);
-    return items;
-}
-
 class BabyAI : public Levels {
 protected:
     Task task_;
@@ -311,7 +304,7 @@ protected:
         throw NoPlace{};
     }
     Instruction draw_instruction() {
-        const Verb verb = static_cast<Verb>(draw_of(items_of(options->action_kinds)));
+        const Verb verb = static_cast<Verb>(draw_of(options->action_kinds));
         const Description a = draw_description(verb == OPEN ? 3 : 0, verb == GO_TO || verb == OPEN ? 4 : 3);
         return instruct(verb, a, verb == PUT_NEXT ? draw_description(0, 4) : Description{});
     }
@@ -340,7 +333,7 @@ protected:
         add_distractors(options->num_dists);
         place_outside_locked();
         if (!options->unblocking && !all_reachable()) return false;
-        const int kind = draw_of(items_of(options->instr_kinds));
+        const int kind = draw_of(options->instr_kinds);
         if (kind == SEQUENCE) {
             draw_clause(task_.clauses[0], draw(0, 2));
             draw_clause(task_.clauses[1], draw(0, 2));

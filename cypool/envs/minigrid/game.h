@@ -78,7 +78,7 @@ public:
 
     // all that step and observe depend on
     template <class Archive> void exchange(Archive& archive) {
-        if constexpr (Archive::LOADS) clear(grid_width(), grid_height());
+        if constexpr (Archive::LOADS) clear(options->width, options->height);
         if (options->mission.empty()) archive.text("mission", mission, options->mission_length);
         archive("max_steps", max_steps, 1, std::numeric_limits<int>::max() - 1);
         archive("step_count", step_count, 0, max_steps);
@@ -157,14 +157,6 @@ public:
                 if (!on_grid(k)) refuse_state(name_of_item("objects", k) + ".at", "a cell", "none");
             }
         }
-    }
-
-    // of a grid of this level
-    int grid_width() const {
-        return options->room_size ? (options->room_size - 1) * options->num_cols + 1 : options->width;
-    }
-    int grid_height() const {
-        return options->room_size ? (options->room_size - 1) * options->num_rows + 1 : options->height;
     }
 
 private:

@@ -21,10 +21,10 @@ protected:
         rectangle(0, 0, width, height);
     }
     void start() {
-        if (options->start_x == ANY) {
+        if (options->start.empty()) {
             place_agent();
         } else {
-            agent = {options->start_x, options->start_y};
+            agent = {options->start[0], options->start[1]};
             dir = options->start_dir;
         }
     }
@@ -153,17 +153,17 @@ protected:
                 }
             }
         }
-        if (options->start_x == ANY) {
+        if (options->start.empty()) {
             place_agent();
         } else {
-            agent = {options->start_x, options->start_y};
+            agent = {options->start[0], options->start[1]};
             cell(agent) = NOTHING;
             dir = draw(0, 4);
         }
-        if (options->goal_x == ANY) {
+        if (options->goal.empty()) {
             place(A_GOAL);
         } else {
-            put(A_GOAL, {options->goal_x, options->goal_y});
+            put(A_GOAL, {options->goal[0], options->goal[1]});
         }
     }
 
@@ -494,7 +494,7 @@ protected:
             }
             const Pos corner = corners[draw(0, options->num_quarters)];
             target_.object = add_object(corner.x, corner.y, BALL, BLUE);
-            place_in(options->agent_room_x, options->agent_room_y);
+            place_in(options->agent_room[0], options->agent_room[1]);
         }
         mission = "pick up the blue ball";
     }

@@ -48,22 +48,21 @@ cdef class MiniGrid(RulesEnv):
     describe = staticmethod(specs.any_level)
 
     def settings(self, options):
-        level, shared = specs.settings(type(self).describe.__wrapped__, options)
-        see_through, directed = shared["see_through_walls"], shared["goal_direction"]
-        has_tiles = shared["obs_type"].startswith("rgb")
+        level = self.level.make(**{name: options[name] for name in self.level.declared})
+        see_through, directed = options["see_through_walls"], options["goal_direction"]
+        has_tiles = options["obs_type"].startswith("rgb")
         return {
-            **{name: shared[name] for name in ("highlight", "bonus_scale", "death_cost", "image_only", "action_prob",
-                                               "random_action", "obs_tile_size")},
-            **level.numbers, "fixed_steps": shared["max_steps"] or level.max_steps,
+            **{name: specs.number_of(name, value) for name, value in {**options, **level.numbers}.items()},
+            "width": level.grid[0], "height": level.grid[1], "fixed_steps": options["max_steps"] or level.max_steps,
             "see_through": level.see_through if see_through is None else see_through,
-            "view": shared["view_size"] or shared["agent_view_size"], "view_is_late": shared["view_size"] is not None,
-            "bonus": 0 if shared["bonus"] is None else 1 + specs.BONUSES.index(shared["bonus"]),
-            "no_death": sum({1 << specs.DEATHS[name] for name in shared["no_death_types"]}),
+            "view": options["view_size"] or options["agent_view_size"],
+            "view_is_late": options["view_size"] is not None,
+            "no_death": sum({1 << specs.DEATHS[name] for name in options["no_death_types"]}),
             "mission_length": level.mission_length, "num_actions": level.num_actions, "generator": level.generator,
-            "mission": level.mission, "obs_type": specs.OBS_TYPES.index(shared["obs_type"]),
-            "tiles": tiles(shared["obs_tile_size"]).tobytes() if has_tiles else b"",
+            "mission": level.mission,
+            "tiles": tiles(options["obs_tile_size"]).tobytes() if has_tiles else b"",
             "kinds": kind_numbers().tobytes() if has_tiles else b"",
-            "directions": goal_directions(directed, *level.grid()) if directed else (),
+            "directions": goal_directions(directed, *level.grid) if directed else (),
             "row_bytes": [bytes_of(part) for _, part in self.spec.observations]}
 
     cdef Rules* make(self, const Options& options) except NULL:
@@ -82,7 +81,7 @@ cdef class MiniGrid(RulesEnv):
                           options["agent_view_size"], options["highlight"], options["tile_size"], options["agent_pov"])
 
 
-# a class for each of sixty levels: `levels.door_key` describes `DoorKey`, and `babyai.go_to` `BabyAIGoTo`
+# a class for each of sixty levels: `levels.door_key` describes `DoorKey`
 for _name, _level in levels.CLASSES.items():
-    globals()[_name] = type(_name, (MiniGrid,), {"__module__": __name__, "__slots__": (),
-                                                 "describe": staticmethod(specs.describe_of(_level.arguments))})
+    globals()[_name] = type(_name, (MiniGrid,), {"__module__": __name__, "__slots__": (), "level": _level,
+                                                 "describe": staticmethod(specs.describe_of(_level))})

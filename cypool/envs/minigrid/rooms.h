@@ -10,34 +10,37 @@
 
 namespace cypool::minigrid {
 
-// The arguments of the levels' constructors and of the wrappers: the numbers of levels.py. Each level reads some.
+// The arguments of the levels' constructors and of the wrappers, and the numbers of levels.py. Each level reads some.
 // Colours and types may be ANY.
 struct Setup : Options {
     explicit Setup(const Options& given) : Options(given) {}
+    using List = std::vector<int>;
 
     // of all levels
-    int width = at("width", 0), height = at("height", 0), fixed_steps = at("fixed_steps", 0);
-    int see_through = at("see_through", 0), view = at("view", 0), highlight = at("highlight", 0);
-    int mission_length = at("mission_length", 0);
-    // of levels without rooms
-    int start_x = at("start_x", 0), start_y = at("start_y", 0), start_dir = at("start_dir", 0);
-    int goal_x = at("goal_x", 0), goal_y = at("goal_y", 0), num_crossings = at("num_crossings", 0);
-    int obstacle = at("obstacle", 0), strip2_row = at("strip2_row", 0), n_obstacles = at("n_obstacles", 0);
-    int num_objs = at("num_objs", 0), min_rooms = at("min_rooms", 0), max_rooms = at("max_rooms", 0);
-    int max_room_size = at("max_room_size", 0), random_length = at("random_length", 0);
+    int width = at("width"), height = at("height"), fixed_steps = at("fixed_steps");
+    int see_through = at("see_through"), view = at("view"), highlight = at("highlight");
+    int mission_length = at("mission_length");
+    // of levels without rooms; positions are empty where they are drawn
+    List start = at("agent_start_pos", at("agent_pos", List{})), goal = at("goal_pos", List{});
+    int start_dir = at("agent_start_dir", 0), num_crossings = at("num_crossings", 0);
+    int obstacle = at("obstacle_type", 0), strip2_row = at("strip2_row", 0), n_obstacles = at("n_obstacles", 0);
+    int min_rooms = at("minNumRooms", 0), max_rooms = at("maxNumRooms", 0), max_room_size = at("maxRoomSize", 0);
+    int random_length = at("random_length", 0);
     // of levels with rooms
     int room_size = at("room_size", 0), num_rows = at("num_rows", 0), num_cols = at("num_cols", 0);
     int obj_type = at("obj_type", 0), key_in_box = at("key_in_box", 0), blocked = at("blocked", 0);
-    int num_quarters = at("num_quarters", 0), agent_room_x = at("agent_room_x", 0);
-    int agent_room_y = at("agent_room_y", 0), v1 = at("v1", 0);
-    // of BabyAI's; a list is in hexadecimal: a digit for each item, its number plus one, the first one lowest
+    int num_quarters = at("num_quarters", 0), v1 = at("v1", 0);
+    List agent_room = at("agent_room", List{});
+    // of BabyAI's
     int num_dists = at("num_dists", 0), num_doors = at("num_doors", 0), objs_per_room = at("objs_per_room", 0);
-    int select_by = at("select_by", 0), first_color = at("first_color", 0), second_color = at("second_color", 0);
-    int doors_open = at("doors_open", 0), debug = at("debug", 0), start_carrying = at("start_carrying", 0);
-    int distractors = at("distractors", 0), level_gen = at("level_gen", 0), locations = at("locations", 0);
+    int select_by = at("select_by", ANY), first_color = at("first_color", ANY), second_color = at("second_color", ANY);
+    int doors_open = at("doors_open", 0), debug = at("debug", at("strict", 0)), distractors = at("distractors", 0);
+    int start_carrying = at("start_carrying", 0), level_gen = at("level_gen", 0), locations = at("locations", 0);
     int unblocking = at("unblocking", 0), implicit_unlock = at("implicit_unlock", 0);
-    int action_kinds = at("action_kinds", 0), instr_kinds = at("instr_kinds", 0);
+    List action_kinds = at("action_kinds", List{}), instr_kinds = at("instr_kinds", List{});
     double locked_room_prob = at("locked_room_prob", 0.0);
+    // of both: BabyAI has another name for it
+    int num_objs = at("numObjs", at("num_objs", 0));
     // of NoDeath: a bit for each type of cell that does not end an episode, and its cost
     int no_death = at("no_death", 0);
     double death_cost = at("death_cost", 0.0);
@@ -95,7 +98,7 @@ protected:
     // RoomGrid._gen_grid
     void build() {
         const int size = options->room_size, step = size - 1, rows = options->num_rows, cols = options->num_cols;
-        clear(step * cols + 1, step * rows + 1);
+        clear(options->width, options->height);
         rooms_.resize(num_rooms());
         for (int j = 0; j < rows; ++j) {
             for (int i = 0; i < cols; ++i) {

@@ -1,31 +1,30 @@
 """The options shared by all levels, and the specs of levels."""
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from cypool.envs.minigrid.levels import MISSION_LENGTH, Level
+from cypool.envs.minigrid.babyai import CLAUSES, SELECT_BY, VERBS
+from cypool.envs.minigrid.levels import COLORS, MISSION_LENGTH, OBSTACLES, TYPES, Level, LevelClass, check_odd
 from cypool.envs.minigrid.observations import observation_of
 from cypool.options import Option, boolean, check_options, choice, describes, integer, number, optional
 from cypool.spec import Discrete, EnvSpec
-from cypool.util.arguments import check_choice, check_int, check_list
+from cypool.util.arguments import check_choice, check_list
 
 MAX_STEPS = 2**31 - 2
 # types of cells that may end no episode, with their numbers; a goal always ends one
 DEATHS = {"wall": 2, "floor": 3, "door": 4, "key": 5, "ball": 6, "box": 7, "lava": 9}
-BONUSES = ("action", "position")
+BONUSES = {"action": 1, "position": 2}
 GOAL_DIRECTIONS = ("slope", "angle", "angle_atan2")
-# by number, which is minigrid.pyx's
-OBS_TYPES = ("partial", "full", "onehot", "symbolic", "rgb", "rgb_partial", "flat")
+OBS_TYPES = {"partial": 0, "full": 1, "onehot": 2, "symbolic": 3, "rgb": 4, "rgb_partial": 5, "flat": 6}
+# the numbers that stand for names, by option
+NUMBERS = {"obs_type": OBS_TYPES, "bonus": BONUSES, "no_death_types": DEATHS, "obstacle_type": OBSTACLES,
+           "obj_type": TYPES, "first_color": COLORS, "second_color": COLORS, "select_by": SELECT_BY,
+           "action_kinds": VERBS, "instr_kinds": CLAUSES}
 
 
 def _check_view(name: str, value: Any) -> int:
-    view = check_int(name, value, 3, 63)
-    if view % 2 == 0:
-        raise ValueError(f"{name}: expected an odd number, got {view}")
-    return view
+    return check_odd(name, value, 3, 63)
 
 
 def _check_types(name: str, value: Any) -> tuple[str, ...]:
@@ -70,29 +69,25 @@ def any_level(options: dict[str, Any]) -> EnvSpec:
     raise TypeError("describe: expected a level class, got MiniGrid")
 
 
-def settings(function: Callable[..., Level], options: Mapping[str, Any]) -> tuple[Level, dict[str, Any]]:
-    """Returns a level with its arguments, and the options that all levels have."""
-    return (function(**{name: value for name, value in options.items() if name not in SHARED}),
-            check_options(SHARED, {name: value for name, value in options.items() if name in SHARED}))
+def number_of(name: str, value: Any) -> Any:
+    """Returns an option's value with numbers in place of names."""
+    if isinstance(value, tuple):
+        return [number_of(name, each) for each in value]
+    return NUMBERS[name][value] if isinstance(value, str) and name in NUMBERS else value
 
 
-def describe_of(function: Callable[..., Level]) -> Callable[..., EnvSpec]:
-    """Returns the `describe` of a class whose function checks its arguments."""
-    @functools.wraps(function)
-    def describe(**options: Any) -> EnvSpec:
-        made, shared = settings(function, options)
+def describe_of(level: LevelClass) -> Callable[..., EnvSpec]:
+    """Returns the `describe` of a class."""
+    @describes("See `MiniGrid.describe`.", **level.declared)
+    def describe(own: dict[str, Any], common: dict[str, Any]) -> EnvSpec:
+        made, shared = level.make(**own), check_options(SHARED, common)
         _check_together(made, shared)
         # BabyAI draws some levels again and again until they fit, and pictures take long
         brief = made.mission_length <= MISSION_LENGTH and not shared["obs_type"].startswith("rgb")
-        return EnvSpec(observation=observation_of(*made.grid(), made.mission_length, shared),
+        return EnvSpec(observation=observation_of(*made.grid, made.mission_length, shared),
                        action=Discrete(made.num_actions), render_fps=10, brief_steps=brief,
-                       options={**made.options, **shared})
+                       options={**own, **made.options, **shared})
 
-    # the others are those of `any_level`, which is `describe` of the base class
-    own = inspect.signature(function)
-    rest = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
-    describe.__signature__ = own.replace(  # type: ignore[attr-defined]
-        parameters=[*own.parameters.values(), rest], return_annotation=EnvSpec)
     return describe
 
 

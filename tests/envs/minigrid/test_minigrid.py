@@ -13,7 +13,7 @@ from markers import often_exhaustive, slow
 from state_edits import edited, fields_of, number_in, with_own
 
 import cypool
-from cypool.envs.minigrid import levels, minigrid, specs
+from cypool.envs.minigrid import levels, minigrid
 from cypool.registration.registry import is_env, known_entries
 
 ENTRIES = [entry for entry in known_entries() if entry.id.startswith(("MiniGrid-", "BabyAI-"))]
@@ -150,11 +150,10 @@ def test_classes_are_made_from_the_levels():
     ({"numbers": {"width": 5, "hight": 5}}, "^settings: expected names that the rules read, got hight$"),
 ])
 def test_a_level_with_a_misspelled_name_is_refused(change, message):
-    def door_key(size):
-        return levels.CLASSES["DoorKey"].arguments(size)._replace(**change)
-
+    door_key = levels.CLASSES["DoorKey"]
+    level = door_key._replace(make=lambda size: door_key.make(size)._replace(**change))
     spec = cypool.make_spec("MiniGrid-DoorKey-5x5-v0")
-    made = type("Misspelled", (minigrid.MiniGrid,), {"describe": staticmethod(specs.describe_of(door_key))})
+    made = type("Misspelled", (minigrid.MiniGrid,), {"level": level})
     with pytest.raises(ValueError, match=message):
         made(spec, 0)
 
