@@ -31,22 +31,13 @@ def observation_of(width: int, height: int, mission_length: int, shared: dict[st
 
 
 def _image(width: int, height: int, mission_length: int, shared: dict[str, Any]) -> Array:
-    view, tile = shared["view_size"] or shared["agent_view_size"], shared["obs_tile_size"]
-    match shared["obs_type"]:
-        case "partial":
-            return Array((view, view, 3), np.uint8)
-        case "onehot":
-            return Array((view, view, 20), np.uint8)
-        case "flat":
-            return Array((view * view * 3 + mission_length * LETTERS,), np.uint8)
-        case "full":
-            return Array((width, height, 3), np.uint8)
-        case "rgb":
-            return Array((height * tile, width * tile, 3), np.uint8)
-        case "rgb_partial":
-            return Array((view * tile, view * tile, 3), np.uint8)
-        case _:
-            return Array((width, height, 3), np.int64, (0, 0, -1), (width - 1, height - 1, 10))
+    view, tile, obs_type = shared["view_size"] or shared["agent_view_size"], shared["obs_tile_size"], shared["obs_type"]
+    if obs_type == "symbolic":
+        return Array((width, height, 3), np.int64, (0, 0, -1), (width - 1, height - 1, 10))
+    shapes = {"partial": (view, view, 3), "onehot": (view, view, 20), "full": (width, height, 3),
+              "rgb": (height * tile, width * tile, 3), "rgb_partial": (view * tile, view * tile, 3),
+              "flat": (view * view * 3 + mission_length * LETTERS,)}
+    return Array(shapes[obs_type], np.uint8)
 
 
 def goal_directions(kind: str, width: int, height: int) -> NDArray[np.float64]:
