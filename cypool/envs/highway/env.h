@@ -108,7 +108,7 @@ private:
             archive("road", step.road, 0, static_cast<int>(world.net->roads.size()) - 1);
             archive("id", step.id, -1, world.net->roads[step.road].count - 1);
         });
-        archive("speed_index", b.speed_index, 0, std::max(o->num_targets - 1, 0));
+        archive("speed_index", b.speed_index, 0, std::max(o->num_targets() - 1, 0));
         archive("timer", b.timer, -FAR, FAR);
         archive("delta", b.delta, -FAR, FAR);
         archive("enable_lane_change", b.enable_lane_change);

@@ -172,15 +172,16 @@ cdef Shared shared_of(str task, dict options):
     found = _shared.get((task, config))
     if found is not None:
         return found
-    lanes, nodes, numbers, views = specs.numbers_of(task, options)
-    given = options_of(numbers)
+    lanes, nodes, (own, added), views = specs.numbers_of(task, options)
+    given = options_of({**own, **added})
     made = make_shared[Setup](given)
     setup = made.get()
-    unread = list(given.unread())
-    for each in views:
-        given = options_of(each)
+    # options may be for Python alone
+    unread = [name for name in given.unread() if name.decode() in added]
+    for own, added in views:
+        given = options_of({**own, **added})
         setup.views.emplace_back(given)
-        unread += given.unread()
+        unread += [name for name in given.unread() if name.decode() in added]
     if unread:
         raise KeyError(b", ".join(unread).decode())
     for row in lanes:

@@ -126,7 +126,7 @@ private:
     }
     void collisions(const Body& b, float* out) {
         const Network& net = *world.net;
-        const int speeds = o->num_targets, lanes = net.road_of(ego().lane).count, T = view->horizon;
+        const int speeds = o->num_targets(), lanes = net.road_of(ego().lane).count, T = view->horizon;
         const double quantum = 1 / o->policy_frequency;
         table.assign(size_t(speeds) * lanes * T, 0.0);
         for (const Body& v : world.vehicles) {

@@ -26,69 +26,76 @@ enum Feature {
 
 // clang-format on
 
-// What specs.py makes of the options of a task.
+using Pair = std::array<double, 2>;
+
+// The options of a task and of its action, of which tasks and actions have some, and what specs.py adds.
 struct Options : cypool::Options {
     explicit Options(const cypool::Options& given) : cypool::Options(given) {}
-    int node(int k) const { return static_cast<int>(nodes[k]); }
+    int node(int k) const { return nodes[k]; }
 
-    int task = at("task"), fast = at("fast"), frames = at("frames"), agents = at("agents"), walls = at("walls");
-    int simulation_frequency = at("simulation_frequency"), multi_agent = at("multi_agent");
-    int vehicles_count = at("vehicles_count"), initial_lane = at("initial_lane"), lanes_count = at("lanes_count");
-    int connected_lanes = at("connected_lanes"), normalize_reward = at("normalize_reward");
-    int offroad_terminal = at("offroad_terminal"), other_vehicles = at("other_vehicles");
-    int destination = at("destination"), incoming = at("incoming"), add_walls = at("add_walls");
-    int terminate_off_road = at("terminate_off_road");
-    double policy_frequency = at("policy_frequency"), duration = at("duration"), ego_spacing = at("ego_spacing");
-    double density = at("density"), spawn_probability = at("spawn_probability"), end_position = at("end_position");
-    double max_position = at("max_position"), ramp_length = at("ramp_length"), state_noise = at("state_noise");
-    double derivative_noise = at("derivative_noise");
+    int task = at("task"), frames = at("frames"), multi_agent = at("multi_agent");
+    int agents = at("controlled_vehicles", 1), fast = !at("others_collide", true);
+    int simulation_frequency = at("simulation_frequency");
+    int vehicles_count = at("initial_vehicle_count", at("vehicles_count", 0));
+    int initial_lane = at("initial_lane_id", -1), lanes_count = at("lanes_count", at("no_lanes", 2));
+    int connected_lanes = at("neighbour_vehicles_connected_lanes"), normalize_reward = at("unit_reward", 0);
+    int offroad_terminal = at("offroad_terminal", 0), other_vehicles = at("other_vehicles", 0);
+    int destination = at("destination", -1), incoming = at("incoming_vehicle_destination", -1);
+    int add_walls = at("add_walls", 0), terminate_off_road = at("terminate_off_road", 0);
+    double policy_frequency = at("policy_frequency"), duration = at("duration", 1e18);
+    double ego_spacing = at("ego_spacing", 0.0), density = at("vehicles_density", 0.0);
+    double spawn_probability = at("spawn_probability", 0.0), end_position = at("end_position", 370.0);
+    double max_position = at("max_position", 0.0), ramp_length = at("ramp_length", 80.0);
+    double state_noise = at("state_noise", 0.0), derivative_noise = at("derivative_noise", 0.0);
     // nodes that tasks use; np.linspace(0, 80, vehicles); np.exp(-5 / 40 * lanes); places of walls in pairs
-    std::array<double, 24> nodes = at("nodes");
-    std::array<double, 128> starts = at("starts");
-    std::array<double, 64> spread = at("spread"), wall_places = at("wall_places");
+    std::vector<int> nodes = at("nodes");
+    std::vector<double> starts = at("starts"), spread = at("spread"), wall_places = at("wall_places");
     // weights of the reward; whether two are Python's ints, for sum() and for the sign of zero
-    double collision = at("collision"), right_lane = at("right_lane"), high_speed = at("high_speed");
-    double lane_change = at("lane_change"), merging_speed = at("merging_speed"), left_lane = at("left_lane");
-    double goal = at("goal"), arrived = at("arrived"), speed_low = at("speed_low"), speed_high = at("speed_high");
-    double centering_cost = at("centering_cost"), centering = at("centering"), action_cost = at("action_cost");
-    double on_road = at("on_road"), success = at("success");
-    std::array<double, 6> weights = at("weights");
+    double collision = at("collision_reward", 0.0), right_lane = at("right_lane_reward", 0.0);
+    double high_speed = at("high_speed_reward", 0.0), lane_change = at("lane_change_reward", 0.0);
+    double merging_speed = at("merging_speed_reward", 0.0), left_lane = at("left_lane_reward", 0.0);
+    double goal = at("goal_reward", 0.0), arrived = at("arrived_reward", 0.0);
+    double centering_cost = at("lane_centering_cost", 0.0), centering = at("lane_centering_reward", 0.0);
+    double action_cost = at("action_reward", 0.0), on_road = at("on_road_reward", 0.0);
+    double success = at("success_goal_reward", 0.0);
+    Pair rewarded_speeds = at("reward_speed_range", Pair{0, 1});
+    std::array<double, 6> weights = at("reward_weights", std::array<double, 6>{});
     int has_int_collision = at("has_int_collision"), has_int_arrived = at("has_int_arrived");
     // actions; the values of an axis
-    int action = at("action"), longitudinal = at("longitudinal"), lateral = at("lateral"), clip = at("clip");
-    int dynamical = at("dynamical"), actions_per_axis = at("actions_per_axis"), num_targets = at("num_targets");
-    int has_speed_range = at("has_speed_range");
-    std::array<double, 2> acceleration = at("acceleration"), steering = at("steering"), speed_range = at("speed_range");
-    std::array<double, 16> targets = at("targets");
-    std::array<double, 64> axis = at("axis");
+    int action = at("action"), longitudinal = at("longitudinal"), lateral = at("lateral"), clip = at("clip", 1);
+    int dynamical = at("dynamical", 0), actions_per_axis = at("actions_per_axis", 0);
+    Pair acceleration = at("acceleration_range", Pair{-5, 5}), steering = at("steering_range", Pair{-PI / 4, PI / 4});
+    std::vector<double> targets = at("target_speeds", std::vector<double>{20, 25, 30}), axis = at("axis");
+    std::vector<double> speed_range = at("speed_range", std::vector<double>());  // or empty
+    int num_targets() const { return static_cast<int>(targets.size()); }
     // the class of the other vehicles
     int linear = at("linear");
     double gain = at("gain"), headway = at("headway");
     std::array<double, 3> speeds = at("speeds"), speeds_low = at("speeds_low"), speeds_range = at("speeds_range");
-    std::array<double, 2> steers = at("steers"), steers_low = at("steers_low"), steers_range = at("steers_range");
+    Pair steers = at("steers"), steers_low = at("steers_low"), steers_range = at("steers_range");
 };
 
-// A part of an observation: 0 where its kind has none.
+// The options of a part of an observation, of which its kind has some, and what specs.py adds.
 struct View : cypool::Options {
     using Numbers = std::array<double, 16>;
-    using Pair = std::array<double, 2>;
     explicit View(const cypool::Options& given) : cypool::Options(given) {}
 
-    int kind = at("kind"), cells = at("cells"), width = at("width", 0), height = at("height", 0);
-    int num_features = at("num_features", 0), rows = at("rows", 0), absolute = at("absolute", 0);
-    int shuffled = at("shuffled", 0), sorted = at("sorted", 0), normalize = at("normalize", 0), clip = at("clip", 0);
-    int see_behind = at("see_behind", 0), intentions = at("intentions", 0), objects = at("objects", 0);
-    int has_ranges = at("has_ranges", 0), horizon = at("horizon", 0), align = at("align", 0);
-    int as_image = at("as_image", 0);
-    double lidar_range = at("lidar_range", 0.0);
-    Numbers features = at("features", Numbers()), ranged = at("ranged", Numbers()), scales = at("scales", Numbers());
+    int kind = at("kind"), cells = at("cells", 0), width = at("width", 0), height = at("height", 0);
+    int rows = at("vehicles_count", 0), absolute = at("absolute", 0), shuffled = at("shuffled", 0);
+    int sorted = at("sorted", 0), normalize = at("normalize", 0), clip = at("clip", 0);
+    int see_behind = at("see_behind", 0), intentions = at("observe_intentions", 0);
+    int objects = at("include_obstacles", 0), has_ranges = at("has_ranges", 0), horizon = at("horizon", 0);
+    int align = at("align_to_vehicle_axes", 0), as_image = at("as_image", 0);
+    double lidar_range = at("maximum_range", 0.0);
+    std::vector<int> features = at("features", std::vector<int>());
+    int num_features = static_cast<int>(features.size());
+    Numbers ranged = at("ranged", Numbers()), scales = at("scales", Numbers());
     Numbers low = at("low", Numbers()), high = at("high", Numbers());
-    Pair start = at("start", Pair()), cell = at("cell", Pair());
+    Pair start = at("start", Pair()), cell = at("grid_step", Pair{5, 5});
 
-    int feature(int k) const { return static_cast<int>(features[k]); }
+    int feature(int k) const { return features[k]; }
     bool needs(Feature first, Feature last) const {
-        return std::any_of(features.begin(), features.begin() + num_features,
-                           [&](double f) { return int(first) <= f && f <= int(last); });
+        return std::ranges::any_of(features, [&](int f) { return first <= f && f <= last; });
     }
     // bytes of one agent's
     size_t size() const {

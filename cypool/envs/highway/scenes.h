@@ -25,7 +25,7 @@ public:
         world.net = &setup->network;
         world.connected_lanes = o->connected_lanes;
         world.dt = 1.0 / o->simulation_frequency;
-        world.target_speeds.assign(o->targets.begin(), o->targets.begin() + o->num_targets);
+        world.target_speeds = o->targets;
         world.regulated = o->task == INTERSECTION;
         Driver& d = world.driver = {};
         if (o->task == INTERSECTION) {
@@ -346,7 +346,8 @@ public:
     }
     void begin_racetrack() {
         const int first = find(o->node(0), o->node(1)), second = find(o->node(1), o->node(2));
-        for (int k = 0; k < o->walls; ++k) place_obstacle(o->wall_places[2 * k], o->wall_places[2 * k + 1]);
+        const std::vector<double>& walls = o->wall_places;
+        for (size_t k = 0; k < walls.size(); k += 2) place_obstacle(walls[k], walls[k + 1]);
         int l = first;
         for (int a = 0; a < o->agents; ++a) {
             l = a == 0 ? first + world.integers(o->lanes_count) : random_lane();

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -290,8 +290,11 @@ def options_of(config: bytes) -> dict[str, Any]:
     return options
 
 
+Numbers: TypeAlias = tuple[dict[str, Any], dict[str, Any]]  # of options, and what follows from them
+
+
 def numbers_of(name: str, options: dict[str, Any]) -> tuple[
-        list[dict[str, Any]], dict[str, int], dict[str, Any], list[dict[str, Any]]]:
+        list[dict[str, Any]], dict[str, int], Numbers, list[Numbers]]:
     """Returns lanes, the numbers of nodes, and `Options` and each `View` of options.h."""
     task = TASKS[name]
     roads = networks.Roads()
@@ -299,98 +302,59 @@ def numbers_of(name: str, options: dict[str, Any]) -> tuple[
     lanes, nodes = roads.numbers()
     own, action = of_one(options["observation"]), of_one(options["action"])
     if options["from_pixels"]:
-        views = [{"kind": _PICTURE, "cells": 1, "width": 3 * options["screen_width"],
-                  "height": options["screen_height"]}]
+        views: list[Numbers] = [({}, {"kind": _PICTURE, "cells": 1, "width": 3 * options["screen_width"],
+                                      "height": options["screen_height"]})]
     else:
         views = [_view_numbers(part, options["policy_frequency"]) for part in parts_of(options["observation"])]
-    return lanes, nodes, {**_task_numbers(name, options, nodes), **_action_numbers(action),
-                          **_driver_numbers(name, options),
-                          "multi_agent": own is not options["observation"]}, views
+    per_axis = action.get("actions_per_axis", 3)
+    axis = np.linspace(np.array([-1], np.float32), np.array([1], np.float32), per_axis)
+    given = {key: value for key, value in {**options, **action}.items() if not isinstance(value, dict)}
+    return lanes, nodes, (given, {**_task_numbers(name, options, nodes), **_driver_numbers(name, options),
+                                  "action": ACTIONS.index(action["type"]), "axis": axis,
+                                  "multi_agent": own is not options["observation"]}), views
 
 
 def _task_numbers(name: str, options: dict[str, Any], nodes: dict[str, int]) -> dict[str, Any]:
     get = options.get
-    initial, incoming, destination = get("initial_lane_id"), get("incoming_vehicle_destination"), get("destination")
-    vehicles = get("initial_vehicle_count", get("vehicles_count", 0))
-    end_position, max_position, ramp_length = 370.0, 0.0, 80.0
+    numbers: dict[str, Any] = {
+        "task": TASKS[name].number, "frames": options["simulation_frequency"] // options["policy_frequency"],
+        "nodes": [nodes[each] for each in TASKS[name].nodes],
+        "has_int_collision": type(get("collision_reward")) is int,
+        "has_int_arrived": type(get("arrived_reward")) is int,
+        "starts": np.linspace(0, 80, get("initial_vehicle_count", 0)),
+        "spread": [np.exp(-5 / 40 * k) for k in range(64)]}
+    if get("destination") is not None:
+        numbers["destination"] = nodes[options["destination"]]
     if name == "MergeGeneric":
         lengths = [options[f"{part}_merge_length"] for part in ("before", "converge", "parallel", "after")]
-        end_position, max_position, ramp_length = sum(lengths) - 90, sum(lengths[:3]), lengths[2]
+        numbers |= {"end_position": sum(lengths) - 90, "max_position": sum(lengths[:3]), "ramp_length": lengths[2]}
     places: list[float] = []
     if get("block_lane"):
         places += [c for i in (40.0, 43.0, 46.0, 49.0) for y in (3.75, 6.25) for c in (options["length"] - i, y)]
     if get("force_decision"):
         places += [c for y in (-1.25, 1.25, 8.85, 11.25) for c in (options["length"] - 90.0, y)]
-    lanes = {"Merge": 2, "Racetrack": 2, "RacetrackLarge": 2}.get(name, get("lanes_count", get("no_lanes", 0)))
-    low, high = get("reward_speed_range", (0, 1))
-    return {
-        "task": TASKS[name].number, "fast": not get("others_collide", True),
-        "frames": options["simulation_frequency"] // options["policy_frequency"],
-        "simulation_frequency": options["simulation_frequency"], "policy_frequency": options["policy_frequency"],
-        "agents": get("controlled_vehicles", 1), "vehicles_count": vehicles,
-        "initial_lane": -1 if initial is None else initial, "lanes_count": lanes,
-        "connected_lanes": options["neighbour_vehicles_connected_lanes"],
-        "destination": -1 if destination is None else nodes[destination],
-        "incoming": -1 if incoming is None else incoming, "speed_low": low, "speed_high": high,
-        "weights": get("reward_weights", [0] * 6), "has_int_collision": type(get("collision_reward")) is int,
-        "has_int_arrived": type(get("arrived_reward")) is int,
-        "duration": get("duration", 1e18), "end_position": end_position, "max_position": max_position,
-        "ramp_length": ramp_length,
-        "nodes": [nodes[each] for each in TASKS[name].nodes], "walls": len(places) // 2,
-        "wall_places": places, "starts": np.linspace(0, 80, max(vehicles, 1))[:128].tolist(),
-        "spread": [float(np.exp(-5 / 40 * k)) for k in range(64)],
-        **{ours: get(theirs, 0) for ours, theirs in {
-            **{each: each for each in ("offroad_terminal", "other_vehicles", "add_walls", "terminate_off_road",
-                                       "ego_spacing", "spawn_probability",
-                                       "state_noise", "derivative_noise")},
-            **{each: f"{each}_reward" for each in ("collision", "right_lane", "high_speed", "lane_change",
-                                                   "merging_speed", "left_lane", "goal", "arrived", "on_road")},
-            "normalize_reward": "unit_reward", "density": "vehicles_density", "centering_cost": "lane_centering_cost",
-            "centering": "lane_centering_reward", "action_cost": "action_reward",
-            "success": "success_goal_reward"}.items()}}
+    return {**numbers, "wall_places": places}
 
 
-def _action_numbers(action: dict[str, Any]) -> dict[str, Any]:
-    targets = action.get("target_speeds")
-    targets = np.linspace(20, 30, 3).tolist() if targets is None else targets
-    acceleration = action.get("acceleration_range") or (-5, 5.0)
-    steering = action.get("steering_range") or (-np.pi / 4, np.pi / 4)
-    speeds = action.get("speed_range")
-    per_axis = action.get("actions_per_axis", 3)
-    axis = np.linspace(np.array([-1], np.float32), np.array([1], np.float32), per_axis).ravel()
-    return {
-        "action": ACTIONS.index(action["type"]), "longitudinal": action["longitudinal"], "lateral": action["lateral"],
-        "dynamical": action.get("dynamical", False), "clip": action.get("clip", True), "actions_per_axis": per_axis,
-        "axis": axis.tolist(), "num_targets": len(targets), "targets": list(targets),
-        "acceleration": list(acceleration), "steering": list(steering), "has_speed_range": speeds is not None,
-        "speed_range": list(speeds or ())}
-
-
-def _view_numbers(own: dict[str, Any], policy_frequency: float) -> dict[str, Any]:
-    get, kind = own.get, own["type"]
+def _view_numbers(own: dict[str, Any], policy_frequency: float) -> Numbers:
+    kind = own["type"]
     if kind == "GrayscaleObservation":
         width, height = own["observation_shape"]
-        return {"kind": _PICTURE, "cells": own["stack_size"], "width": width, "height": height}
+        return {}, {"kind": _PICTURE, "cells": own["stack_size"], "width": width, "height": height}
     known = (*FEATURES, "on_road")
     features = features_of(own) if "features" in own else []
-    ranges = get("features_range") or {}
+    ranges = own.get("features_range") or {}
     columns = list(zip(*[ranges.get(each, (0, 0)) for each in known], strict=True))
     found = {
-        "kind": OBSERVATIONS.index(kind), "num_features": len(features),
-        "features": [known.index(each) for each in features], "rows": get("vehicles_count", 5),
-        "absolute": get("absolute", False), "shuffled": get("order") == "shuffled", "sorted": get("order") == "sorted",
-        "normalize": get("normalize", True), "clip": get("clip", True), "see_behind": get("see_behind", False),
-        "intentions": get("observe_intentions", False), "objects": get("include_obstacles", True),
-        "has_ranges": bool(ranges), "ranged": [each in ranges for each in known], "low": list(columns[0]),
-        "high": list(columns[1]), "align": get("align_to_vehicle_axes", False), "as_image": get("as_image", False),
-        "cells": get("cells", 16), "lidar_range": get("maximum_range", 60), "scales": list(get("scales", ()))}
+        "kind": OBSERVATIONS.index(kind), "features": [known.index(each) for each in features],
+        "shuffled": own.get("order") == "shuffled", "sorted": own.get("order") == "sorted", "has_ranges": bool(ranges),
+        "ranged": [each in ranges for each in known], "low": columns[0], "high": columns[1]}
     if kind == "TimeToCollision":
         found["horizon"] = horizon_of(own, policy_frequency)
     if kind == "OccupancyGrid":
-        found["start"] = [low for low, _ in get("grid_size") or [[-27.5, 27.5], [-27.5, 27.5]]]
-        found["cell"] = list(get("grid_step") or (5, 5))
+        found["start"] = [low for low, _ in own["grid_size"] or [[-27.5, 27.5], [-27.5, 27.5]]]
         found["width"], found["height"] = grid_shape(own)
-    return found
+    return {key: value for key, value in own.items() if key not in ("features_range", "attributes")}, found
 
 
 def _driver_numbers(name: str, options: dict[str, Any]) -> dict[str, Any]:

@@ -83,7 +83,7 @@ public:
         last_action = size == 2 ? std::sqrt(numpy.dotf(a, a, 2)) : std::sqrt(a[0] * a[0]);
         float c[2];
         for (int i = 0; i < size; ++i) c[i] = o->clip ? std::min(std::max(a[i], -1.0f), 1.0f) : a[i];
-        if (o->has_speed_range) b.min_speed = o->speed_range[0], b.max_speed = o->speed_range[1];
+        if (!o->speed_range.empty()) b.min_speed = o->speed_range[0], b.max_speed = o->speed_range[1];
         b.acceleration = o->longitudinal ? mappedf(c[0], o->acceleration[0], o->acceleration[1]) : 0;
         b.steering = o->lateral ? mappedf(c[size - 1], o->steering[0], o->steering[1]) : 0;
         if (o->action == DISCRETE) last_action = static_cast<float>(static_cast<const int64_t*>(action)[agent]);
@@ -91,7 +91,7 @@ public:
 
     // ---- rewards, ends
 
-    double scaled_speed(double v) const { return mapped(v, o->speed_low, o->speed_high, 0, 1); }
+    double scaled_speed(double v) const { return mapped(v, o->rewarded_speeds[0], o->rewarded_speeds[1], 0, 1); }
     bool arrived(const Body& b) const { return leaving(b, 25); }
     bool at_exit(const Body& b) const {
         const int at = b.is_controlled() ? b.target_lane : b.lane;
@@ -183,7 +183,7 @@ public:
                 break;
             }
             case TWO_WAY:
-                r[0] = b.speed_index / double(o->num_targets - 1);
+                r[0] = b.speed_index / double(o->num_targets() - 1);
                 r[1] = (lanes - 1 - net.lanes[b.target_lane].id) / double(lanes - 1);
                 reward = weighted(r, {o->high_speed, o->left_lane});
                 break;

@@ -62,7 +62,8 @@ public:
     // of a number that may be None, or that some environments of the family do not have
     template <class T> T at(const std::string& name, T other) const {
         const OptionValue* found = find(name);
-        return found && found->has_number() ? static_cast<T>(*found) : other;
+        if (!found || !found->has_number()) return other;
+        return *found;
     }
     // the names that nothing has asked for
     std::vector<std::string> unread() const {
