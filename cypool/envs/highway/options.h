@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cypool/envs/shared/rules/options.h"
-#include "cypool/envs/highway/roads.h"
+#include "cypool/envs/highway/traffic.h"
 
 namespace cypool::highway {
 
@@ -70,9 +70,8 @@ struct Options : cypool::Options {
     int num_targets() const { return static_cast<int>(targets.size()); }
     // the class of the other vehicles
     int linear = at("linear");
-    double gain = at("gain"), headway = at("headway");
-    std::array<double, 3> speeds = at("speeds"), speeds_low = at("speeds_low"), speeds_range = at("speeds_range");
-    Pair steers = at("steers"), steers_low = at("steers_low"), steers_range = at("steers_range");
+    double gain = at("gain", 0.2);
+    std::array<double, 3> speeds = at("speeds", Driver::SPEEDS);
 };
 
 // The options of a part of an observation, of which its kind has some, and what specs.py adds.

@@ -32,11 +32,8 @@ public:
             d.distance = 7, d.comfort_max = 6;
             d.twice_root = 2 * std::sqrt(18.0);
         }
-        d.linear = o->linear, d.gain = o->gain, d.time = o->headway;
-        std::copy_n(o->speeds.begin(), 3, d.speeds), std::copy_n(o->speeds_low.begin(), 3, d.speeds_low);
-        std::copy_n(o->speeds_range.begin(), 3, d.speeds_range);
-        std::copy_n(o->steers.begin(), 2, d.steers), std::copy_n(o->steers_low.begin(), 2, d.steers_low);
-        std::copy_n(o->steers_range.begin(), 2, d.steers_range);
+        d.linear = o->linear, d.gain = o->gain, d.speeds = o->speeds;
+        if (d.linear) d.time = 2.5;
         ego_kind = o->action == META ? MDP : o->dynamical ? BICYCLE : VEHICLE;
         world.forget();
     }

@@ -309,7 +309,7 @@ def numbers_of(name: str, options: dict[str, Any]) -> tuple[
     per_axis = action.get("actions_per_axis", 3)
     axis = np.linspace(np.array([-1], np.float32), np.array([1], np.float32), per_axis)
     given = {key: value for key, value in {**options, **action}.items() if not isinstance(value, dict)}
-    return lanes, nodes, (given, {**_task_numbers(name, options, nodes), **_driver_numbers(name, options),
+    return lanes, nodes, (given, {**_task_numbers(name, options, nodes), **_driver_numbers(options),
                                   "action": ACTIONS.index(action["type"]), "axis": axis,
                                   "multi_agent": own is not options["observation"]}), views
 
@@ -357,19 +357,14 @@ def _view_numbers(own: dict[str, Any], policy_frequency: float) -> Numbers:
     return {key: value for key, value in own.items() if key not in ("features_range", "attributes")}, found
 
 
-def _driver_numbers(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the parameters of other vehicles: linear drivers draw their parameters."""
+def _driver_numbers(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns the parameters of other vehicles that differ from those of LinearVehicle."""
     driver = options.get("other_vehicles_type", "IDMVehicle").removeprefix(_DRIVER)
-    is_linear = driver != "IDMVehicle"
-    speeds, steers = np.array([0.3, 0.3, 2.0]), np.array([1 / 0.2, 1 / 0.2 * (1 / 0.6)])
-    width = np.array([0.07, 1.5])
-    gain, close = {"AggressiveVehicle": (0.8, 0.5), "DefensiveVehicle": (1.2, 2.0)}.get(driver, (0, 0))
-    own = [gain / ((1 - 0.75) * 30), gain / (0.75 * 30), close] if gain else speeds.tolist()
-    return {
-        "linear": is_linear, "gain": 1.0 if gain else 0.2, "headway": 2.5 if is_linear else 1.5, "speeds": own,
-        "steers": steers.tolist(), "speeds_low": (0.5 * speeds).tolist(),
-        "speeds_range": (1.5 * speeds - 0.5 * speeds).tolist(), "steers_low": (steers - width).tolist(),
-        "steers_range": ((steers + width) - (steers - width)).tolist()}
+    numbers: dict[str, Any] = {"linear": driver != "IDMVehicle"}
+    if driver in ("AggressiveVehicle", "DefensiveVehicle"):
+        gain, close = (0.8, 0.5) if driver == "AggressiveVehicle" else (1.2, 2.0)
+        numbers |= {"gain": 1.0, "speeds": [gain / ((1 - 0.75) * 30), gain / (0.75 * 30), close]}
+    return numbers
 
 
 _add("Highway", 0, networks.highway, "0 1", "collision right_lane high_speed on_road",

@@ -1,6 +1,8 @@
 // Which vehicles and objects are where on the lanes, and how they are made.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 #include "cypool/rng.h"
@@ -13,8 +15,10 @@ struct Driver {
     double distance = 10, time = 1.5, comfort_max = 3, gain = 0.2;
     double twice_root = 2 * std::sqrt(15.0);  // of the product of comfortable acceleration and braking
     bool linear = false;                      // LinearVehicle and its kin
-    double speeds[3] = {}, steers[2] = {};    // their parameters, and between which they are drawn
-    double speeds_low[3] = {}, speeds_range[3] = {}, steers_low[2] = {}, steers_range[2] = {};
+    std::array<double, 3> speeds = SPEEDS;    // their parameters
+    // those of LinearVehicle, and how far from the second ones others are drawn
+    static constexpr std::array<double, 3> SPEEDS{0.3, 0.3, 2.0};
+    static constexpr double STEERS[2] = {1 / 0.2, 1 / 0.2 * (1 / 0.6)}, SPREAD[2] = {0.07, 1.5};
 };
 
 struct Found {
@@ -117,8 +121,8 @@ public:
         b.target_speed = speed;
         if (kind == IDM) {
             b.timer = remainder((x + y) * PI, 1.0);
-            std::copy_n(driver.speeds, 3, b.speeds);
-            std::copy_n(driver.steers, 2, b.steers);
+            std::ranges::copy(driver.speeds, b.speeds);
+            std::ranges::copy(Driver::STEERS, b.steers);
         }
         if (kind == MDP) choose_speed(b, speed);
         return b;
@@ -145,8 +149,9 @@ public:
     }
     void randomize(Body& b) {
         if (driver.linear) {
-            for (int k = 0; k < 3; ++k) b.speeds[k] = driver.speeds_low[k] + uniform() * driver.speeds_range[k];
-            for (int k = 0; k < 2; ++k) b.steers[k] = driver.steers_low[k] + uniform() * driver.steers_range[k];
+            for (int k = 0; k < 3; ++k) b.speeds[k] = uniform(0.5 * Driver::SPEEDS[k], 1.5 * Driver::SPEEDS[k]);
+            for (int k = 0; k < 2; ++k)
+                b.steers[k] = uniform(Driver::STEERS[k] - Driver::SPREAD[k], Driver::STEERS[k] + Driver::SPREAD[k]);
         }
         b.delta = uniform(3.5, 4.5);
     }
