@@ -19,7 +19,7 @@ import hypothesis
 import pytest
 from forking import ForkServer
 from markers import with_large_packages
-from waiting import LIMIT
+from waiting import LIMIT, run_program
 
 from cypool.envs import FAMILIES
 from cypool.tools import compile
@@ -108,9 +108,7 @@ def plugin_path(tmp_path_factory):
     folder = shared / "walker-src"
 
     def build(archive):
-        done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder,
-                              capture_output=True, text=True, timeout=900)
-        assert done.returncode == 0, done.stdout + done.stderr
+        run_program(sys.executable, "setup.py", "-q", "build_ext", "--inplace", check=True, cwd=folder, timeout=900)
         with zipfile.ZipFile(archive, "w") as file:
             for module in folder.glob("walker/*.so"):
                 file.write(module, module.relative_to(folder))
@@ -152,10 +150,13 @@ def trouble(walker):
 
 @pytest.fixture(scope="session")
 def run_python(plugin_path):
-    """Runs code in a fresh interpreter that can import the plug-in; returns the finished process."""
+    """Runs code in a fresh interpreter that can import the plug-in; returns the finished process.
+
+    With `check` it must have ended well.
+    """
 
     # by default not where pytest was started, which may be the checkout with its uncompiled ./cypool
-    def run(code, cwd=plugin_path):
+    def run(code, cwd=plugin_path, check=False):
         env = dict(os.environ, PYTHONPATH=os.pathsep.join([str(plugin_path), os.environ.get("PYTHONPATH", "")]))
         command = [sys.executable, "-X", "faulthandler", "-c", code]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,
@@ -171,6 +172,7 @@ def run_python(plugin_path):
                     said = b"".join(filter(None, (late.stdout, late.stderr))).decode()
                 process.kill()
                 pytest.fail(f"not done within {LIMIT} s\n{said}")
+        assert not check or process.returncode == 0, out + errors
         return subprocess.CompletedProcess(command, process.returncode, out, errors)
 
     return run
@@ -187,7 +189,7 @@ def fork_server(plugin_path):
 @pytest.fixture
 def run_forked(fork_server, plugin_path):
     """As `run_python`, in a process that has imported cypool: for tests that do not test the import itself."""
-    return lambda code, cwd=plugin_path: fork_server.run(code, cwd)
+    return lambda code, cwd=plugin_path, check=False: fork_server.run(code, cwd, check)
 
 
 @pytest.fixture

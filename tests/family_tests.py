@@ -219,7 +219,7 @@ def imports_nothing(ids, packages):
         packages: Names of modules.
     """
     def test(run_forked):
-        done = run_forked(f"""
+        assert run_forked(f"""
 import sys
 import cypool
 for id, options, draws in {ids!r}:
@@ -229,8 +229,7 @@ for id, options, draws in {ids!r}:
     if draws:
         env.render()
 print(sorted(set({packages!r}) & sys.modules.keys()))
-""")
-        assert done.stdout == "[]\n", done.stderr
+""", check=True).stdout == "[]\n"
 
     return test
 
@@ -246,7 +245,7 @@ def needs(package, message, releases, id):
     """
     @pytest.mark.parametrize("found", [None, *releases])
     def test(run_forked, found):
-        done = run_forked(f"""
+        assert run_forked(f"""
 import importlib.metadata as metadata
 real = metadata.version
 def version(name):
@@ -263,8 +262,7 @@ for _ in range(2):
         cypool.make({id!r})
     except ImportError as error:
         print(error)
-""")
-        assert done.stdout.splitlines() == [message.format(found=found or "none")] * 2, done.stderr
+""", check=True).stdout.splitlines() == [message.format(found=found or "none")] * 2
 
     return test
 
@@ -302,7 +300,7 @@ def frees_models(pools):
         pools: Pairs of an id and a number of environments.
     """
     def test(run_forked):
-        done = run_forked(f"""
+        assert run_forked(f"""
 import gc
 import cypool
 from cypool.envs.shared.mujoco import mujoco_common as model
@@ -316,7 +314,6 @@ for env in envs:
 del env, envs
 gc.collect()
 print(len(model._models))
-""")
-        assert done.stdout == "0\n", done.stderr
+""", check=True).stdout == "0\n"
 
     return test

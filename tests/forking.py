@@ -34,7 +34,7 @@ class ForkServer:
                 cwd=tempfile.gettempdir(),
                 pass_fds=[theirs.fileno()], env=dict(os.environ, PYTHONPATH=os.pathsep.join([here, path])))
 
-    def run(self, code, cwd):
+    def run(self, code, cwd, check):
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
             request = json.dumps([code, str(cwd), dict(os.environ, PYTHONPATH=self._path)]).encode()
             socket.send_fds(self._channel, [request], [out.fileno(), errors.fileno()])
@@ -50,7 +50,9 @@ class ForkServer:
             said = [file.seek(0) or file.read() for file in (out, errors)]
         if sent:
             pytest.fail(f"not done within {LIMIT} s\n{''.join(said)}")
-        return subprocess.CompletedProcess(code, os.waitstatus_to_exitcode(status), *said)
+        done = subprocess.CompletedProcess(code, os.waitstatus_to_exitcode(status), *said)
+        assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done
 
     def close(self):
         self._channel.close()

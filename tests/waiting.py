@@ -1,5 +1,6 @@
 """Waits that end: one that would last for ever fails instead. A limit only guards against that; machines differ."""
 import os
+import subprocess
 import time
 
 LIMIT = 300  # seconds
@@ -19,6 +20,13 @@ def attempts():
     while time.monotonic() < end:
         yield
     raise AssertionError(f"not done within {LIMIT} s")
+
+
+def run_program(*command, check=False, timeout=LIMIT, **options):
+    """Returns a program that has ended, with its output as text; with `check` it must have ended well."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
+    assert not check or done.returncode == 0, done.stdout + done.stderr
+    return done
 
 
 def join(*threads):

@@ -265,5 +265,4 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL) if PAGE
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: re.search("cypool.adapters import (\\w+)|$", block)[1])
 def test_example_of_the_page_runs(run_python, block):
-    done = run_python(block)
-    assert done.returncode == 0, done.stderr
+    run_python(block, check=True)

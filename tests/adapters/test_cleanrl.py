@@ -5,12 +5,12 @@ They are in its package, which asks for an old Python that they do not need:
     pip install --no-deps --ignore-requires-python cleanrl==1.2.0
 """
 import re
-import subprocess
 import sys
 from importlib.metadata import distribution
 
 import pytest
 from markers import exhaustive
+from waiting import run_program
 
 pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari")]
 
@@ -32,7 +32,6 @@ def test_script(script, tmp_path):
     ours = ours.replace("class AgentParams:", "class AgentParams:\n    __contains__ = lambda self, key: False")
     ours = ours.replace("jax.tree_map(", "jax.tree_util.tree_map(")
     (tmp_path / script).write_text(ours)
-    done = subprocess.run([sys.executable, script, "--env-id", "Breakout-v5", *SMALL, *SCRIPTS[script]], cwd=tmp_path,
-                          capture_output=True, text=True, timeout=1800)
-    assert done.returncode == 0, done.stderr
+    done = run_program(sys.executable, script, "--env-id", "Breakout-v5", *SMALL, *SCRIPTS[script], check=True,
+                       timeout=1800, cwd=tmp_path)
     assert list(tmp_path.glob("runs/*/events*")) and "SPS:" in done.stdout

@@ -3,12 +3,12 @@ import csv
 import math
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from markers import exhaustive
+from waiting import run_program
 
 pytestmark = [pytest.mark.large_packages, pytest.mark.families("atari", "box2d", "mujoco", "procgen")]
 
@@ -41,11 +41,8 @@ WITH_LIBRARIES = [
 
 def run(folder, script, *args):
     # as everywhere in these tests, one thread for torch
-    env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, EXAMPLES / script, *args], cwd=folder, env=env, capture_output=True,
-                          text=True, timeout=1800)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run_program(sys.executable, EXAMPLES / script, *args, check=True, timeout=1800, cwd=folder,
+                       env={**os.environ, "OMP_NUM_THREADS": "1"}).stdout
 
 
 @pytest.mark.parametrize("script", SMALL)

@@ -1,13 +1,13 @@
 """PufferLib: cypool.adapters.pufferlib, where PufferLib is installed, as docs/how_to/training_libraries.md says."""
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import gymnasium
 import numpy as np
 import pytest
+from waiting import run_program
 
 import cypool
 from cypool.adapters.single import SingleEnv
@@ -197,8 +197,6 @@ def test_emulation_takes_single_environments():
 def test_pufferl_learns(tmp_path, options, mean):
     pytest.importorskip("pufferlib._C", reason="PufferLib was built without its trainer")
     example = Path(__file__).parents[2] / "examples" / "pufferlib_ppo.py"
-    done = subprocess.run([sys.executable, example, *options, "--stop-at", str(mean), "--total-timesteps", "600000"],
-                          cwd=tmp_path, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
-                          timeout=1800)
-    assert done.returncode == 0, done.stderr
+    done = run_program(sys.executable, example, *options, "--stop-at", str(mean), "--total-timesteps", "600000",
+                       check=True, timeout=1800, cwd=tmp_path, env={**os.environ, "OMP_NUM_THREADS": "1"})
     assert float(re.findall(r"mean return (\S+)", done.stdout)[-1]) >= mean

@@ -1,12 +1,12 @@
 """Whether XLA's structs are as cypool/adapters/xla.h says, in the jaxlib that is installed."""
 import os
 import shlex
-import subprocess
 import sysconfig
 from pathlib import Path
 
 import jax
 import pytest
+from waiting import run_program
 
 pytestmark = pytest.mark.large_packages
 
@@ -55,9 +55,8 @@ def remarks(folder, header):
     (folder / "ours.h").write_text(header)
     (folder / "both.cpp").write_text("\n".join(lines) + "\n")
     compiler = shlex.split(os.environ.get("CXX") or sysconfig.get_config_var("CXX"))
-    return subprocess.run([*compiler, "-std=c++20", "-fsyntax-only", "-Winvalid-offsetof", "-I", folder,
-                           "-I", jax.ffi.include_dir(), folder / "both.cpp"], capture_output=True, text=True,
-                          timeout=300).stderr
+    return run_program(*compiler, "-std=c++20", "-fsyntax-only", "-Winvalid-offsetof", "-I", folder,
+                       "-I", jax.ffi.include_dir(), folder / "both.cpp").stderr
 
 
 def test_same_layout(tmp_path):

@@ -1,10 +1,10 @@
 """A few seconds of the fuzzers; `fuzz/fuzz_api.py` and `fuzz_faults.py` are all of it."""
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from markers import exhaustive, slow
+from waiting import run_program
 
 pytestmark = pytest.mark.families("atari", "mujoco")
 
@@ -13,9 +13,7 @@ TOOLS = Path(__file__).parents[2] / "fuzz"
 
 def run(folder, tool, *arguments):
     # a separate process: the tools fork, and must not do so where there are threads
-    done = subprocess.run([sys.executable, TOOLS / tool, *arguments], capture_output=True, text=True, timeout=900,
-                          cwd=folder)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_program(sys.executable, TOOLS / tool, *arguments, check=True, timeout=900, cwd=folder)
 
 
 @pytest.mark.parametrize("first, cases", [

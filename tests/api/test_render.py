@@ -262,7 +262,7 @@ def test_render_in_the_child_of_a_fork_while_a_thread_draws_returns(run_forked, 
     pytest.importorskip("pygame")
     if id.startswith("mpe2"):
         pytest.importorskip("mpe2")
-    done = run_forked(f"""
+    assert run_forked(f"""
 import os, signal, threading, cypool, {module} as pictures
 
 held, over = threading.Event(), threading.Event()
@@ -285,5 +285,4 @@ if child == 0:
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 over.set()
 thread.join()
-""")
-    assert done.stdout == "3\n", done.stderr
+""", check=True).stdout == "3\n"

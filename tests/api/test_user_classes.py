@@ -171,7 +171,7 @@ def test_a_caller_at_work_looks_at_timeouts_and_signals(trouble):
 
 
 def test_the_registry_may_be_asked_by_many_threads_first(run_python):
-    done = run_python("""
+    assert run_python("""
 import threading, cypool
 errors = []
 def ask():
@@ -182,12 +182,11 @@ def ask():
 threads = [threading.Thread(target=ask) for _ in range(8)]
 [t.start() for t in threads]; [t.join() for t in threads]
 print(errors)
-""")
-    assert done.stdout == "[]\n", done.stderr
+""", check=True).stdout == "[]\n"
 
 
 def test_a_pool_found_in_the_garbage_by_its_own_thread(run_forked):
-    done = run_forked("""
+    assert run_forked("""
 import gc, cypool, walker
 from walker import trouble
 gc.disable()
@@ -204,8 +203,7 @@ for _ in range(50):
     gc.disable()
 gc.collect()
 print("ok")
-""")
-    assert done.stdout == "ok\n", done.stderr
+""", check=True).stdout == "ok\n"
 
 
 def test_half_made_and_closed_pools():

@@ -1,10 +1,10 @@
 """The annotations as users see them. `mypy` checks the package itself."""
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from waiting import run_program
 
 ROOT = Path(__file__).resolve().parents[2]
 USER = Path(__file__).with_name("typed_user.py")
@@ -18,8 +18,8 @@ def mypy(tmp_path_factory):
     cache = tmp_path_factory.mktemp("mypy")
 
     def run(*arguments):
-        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, "--no-error-summary", *arguments]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+        return run_program(sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, "--no-error-summary",
+                           *arguments, cwd=ROOT, timeout=600)
 
     return run
 

@@ -48,8 +48,7 @@ from checkpoint import runs
 run = runs.{name}()
 run.load({str(tmp_path / "run")!r})
 print(run.steps(1000), run.end())
-""")
-    assert done.returncode == 0, done.stderr
+""", check=True)
     assert tuple(done.stdout.split()) == wanted
 
 
@@ -568,7 +567,7 @@ def test_parts_that_cannot_be_saved_leave_the_old_file(run):
 @pytest.mark.parametrize("save", ["cypool.save_checkpoint(path, env=env)", "history.save(path)",
                                   "env.save().save(path)"])
 def test_disk_that_is_full_leaves_the_old_file(run_forked, tmp_path, save):
-    done = run_forked(f"""
+    assert run_forked(f"""
 import os, resource, signal
 import numpy as np
 import cypool
@@ -587,5 +586,4 @@ try:
     {save}
 except OSError as error:
     print(error.errno != 0, open(path, "rb").read() == before, os.listdir(folder))
-""")
-    assert done.stdout.split("\n")[0] == "True True ['run']", done.stderr
+""", check=True).stdout.split("\n")[0] == "True True ['run']"

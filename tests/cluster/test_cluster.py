@@ -12,7 +12,7 @@ import torch
 from actor_critic import ActorCritic
 from counting import Counting
 from gated import Gated, Uniform, blackjack
-from waiting import attempts, wait_until
+from waiting import run_program, wait_until
 
 import cypool
 from cypool.cluster import (
@@ -466,19 +466,13 @@ def test_a_worker_that_dies_in_a_stream(cluster, tmp_path):
         rollout = next(stream)
         came[rollout.worker].append(rollout)
 
-    for _ in attempts():
-        if killed.exists() and killed.read_text():
-            break
+    while not (killed.exists() and killed.read_text()):
         take()
     dead = env.stats()["pids"].index(int(killed.read_text()))
-    for _ in attempts():
-        if len(came[dead]) >= 2:
-            break
+    while len(came[dead]) < 2:
         take()
     (tmp_path / "gate").touch()
-    for _ in attempts():
-        if len(came[dead]) >= 3:
-            break
+    while len(came[dead]) < 3:
         take()
     assert env.stats()["restarts"] == [worker == dead for worker in range(3)]
     rollout = came[dead][2]
@@ -612,9 +606,7 @@ def test_a_learner_that_is_killed_leaves_no_workers(ray_here, tmp_path):
         learner.kill()
     assert len(workers) == 2
     wait_until(lambda: all(map(gone, workers)))
-    done = subprocess.run([sys.executable, "-c", LEARNER, address], capture_output=True, text=True, timeout=300,
-                          cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = run_program(sys.executable, "-c", LEARNER, address, check=True, cwd=tmp_path)
     pids = [int(pid) for pid in done.stdout.split()]
     assert len(pids) == 2 and not set(pids) & set(workers)
     # the CPUs that they had reserved are free again
@@ -651,8 +643,7 @@ nodes.shutdown()
 
 def test_several_nodes_one_of_which_dies(tmp_path):
     """On one machine, but with an object store each."""
-    done = subprocess.run([sys.executable, "-c", NODES], capture_output=True, text=True, timeout=500, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_program(sys.executable, "-c", NODES, check=True, timeout=500, cwd=tmp_path)
 
 
 def test_ray_is_started_and_ended_where_there_is_none(tmp_path):
@@ -679,8 +670,7 @@ assert not ray.is_initialized()
 left_open = ClusterEnv("CartPole-v1", 1, 1)
 left_open.reset()
 """
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=300,
-                          cwd=tmp_path)
+    done = run_program(sys.executable, "-W", "error", "-c", code, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "(5, 6, 4)\n", "") and not list(tmp_path.iterdir())
 
 

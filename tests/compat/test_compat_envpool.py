@@ -336,7 +336,7 @@ def test_register(walker):
 
 
 def test_install_as_envpool(run_forked):
-    done = run_forked("""
+    run_forked("""
 import cypool.compat.envpool as ours
 ours.install_as_envpool()
 ours.install_as_envpool()
@@ -358,9 +358,8 @@ assert isinstance(envpool.registration.make_dm("CartPole-v1"), DMEnvPool) and DM
 names = {}
 exec("from envpool import *", names)
 assert names["DMEnvPool"] is DMEnvPool and names["registration"] is envpool.registration
-""")
-    assert done.returncode == 0, done.stderr
-    done = run_forked("""
+""", check=True)
+    run_forked("""
 import sys, types
 import cypool.compat.envpool as ours
 sys.modules["envpool"] = types.ModuleType("envpool")
@@ -370,31 +369,28 @@ except RuntimeError as error:
     assert "already" in str(error)
 else:
     raise AssertionError
-""")
-    assert done.returncode == 0, done.stderr
+""", check=True)
 
 
 def test_without_dm_env_there_is_all_else(run_forked):
-    done = run_forked("""
+    run_forked("""
 import sys
 sys.modules["dm_env"] = None
 names = {}
 exec("from cypool.compat.envpool import *", names)
 assert "make" in names and "DMEnvPool" not in names
 names["make"]("CartPole-v1", "gymnasium").reset()
-""")
-    assert done.returncode == 0, done.stderr
+""", check=True)
 
 
 @pytest.mark.parametrize("legacy", [False, True])
 def test_the_legacy_modules_registry_makes_legacy_pools(run_forked, legacy):
-    done = run_forked(f"""
+    assert run_forked(f"""
 import cypool.compat.envpool as ours
 ours.install_as_envpool(legacy={legacy})
 from envpool.registration import registry
 print(type(registry.make("CartPole-v1", "gym")).__name__)
-""")
-    assert done.stdout.split() == ["LegacyEnvPool" if legacy else "GymnasiumEnvPool"], done.stderr
+""", check=True).stdout.split() == ["LegacyEnvPool" if legacy else "GymnasiumEnvPool"]
 
 
 @pytest.mark.parametrize("api", [envpool.make_gymnasium, envpool.make_dm])

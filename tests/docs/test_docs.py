@@ -56,8 +56,7 @@ def test_example(run_forked, tmp_path, block):
     for package in large_packages_of(block):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
-    done = run_forked(block, tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_forked(block, tmp_path, check=True)
 
 
 def test_the_notebook_prints_what_is_stored_in_it(run_forked, monkeypatch):
@@ -70,8 +69,7 @@ def test_the_notebook_prints_what_is_stored_in_it(run_forked, monkeypatch):
     stored = [output for cell in code for output in cell["outputs"]]
     program = ["import matplotlib", "matplotlib.use('agg')", *("".join(cell["source"]) for cell in code)]
     monkeypatch.setenv("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    done = run_forked("\n".join(program))
-    assert done.returncode == 0, done.stderr
+    done = run_forked("\n".join(program), check=True)
     assert done.stdout == "".join(line for output in stored for line in output.get("text", []))
     assert sum("image/png" in output.get("data", {}) for output in stored) == 3
     for cell in cells:

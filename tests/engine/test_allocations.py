@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from waiting import LIMIT
+from waiting import LIMIT, run_program
 
 STEPS = """
 import ctypes, os, signal, sys
@@ -84,9 +84,8 @@ def counter(tmp_path_factory):
     library = tmp_path_factory.mktemp("counter") / "count_allocations.so"
     source = Path(__file__).with_name("count_allocations.c")
     # without the flag gcc makes malloc and memset of calloc one call of calloc
-    done = subprocess.run([os.environ.get("CC", shutil.which("gcc") or "cc"), "-O1", "-fno-builtin", "-shared", "-fPIC",
-                           source, "-o", library], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    run_program(os.environ.get("CC", shutil.which("gcc") or "cc"), "-O1", "-fno-builtin", "-shared", "-fPIC", source,
+                "-o", library, check=True)
     return library
 
 
@@ -153,8 +152,7 @@ def test_reset_of_pong_allocates_one_object_of_ale(allocations):
 
 
 def test_the_counter_counts(counter):
-    done = subprocess.run(
-        [sys.executable, "-c", "import ctypes; c = ctypes.CDLL(None); c.malloc.restype = ctypes.c_void_p; "
-         "a = c.count_allocations(); c.malloc(10); c.calloc(1, 1); print(c.count_allocations() - a >= 2)"],
-        env=dict(os.environ, LD_PRELOAD=str(counter)), capture_output=True, text=True, timeout=60)
-    assert done.stdout == "True\n", done.stderr
+    assert run_program(
+        sys.executable, "-c", "import ctypes; c = ctypes.CDLL(None); c.malloc.restype = ctypes.c_void_p; "
+        "a = c.count_allocations(); c.malloc(10); c.calloc(1, 1); print(c.count_allocations() - a >= 2)",
+        check=True, env=dict(os.environ, LD_PRELOAD=str(counter))).stdout == "True\n"

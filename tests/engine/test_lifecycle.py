@@ -294,7 +294,7 @@ def test_many_threads_at_once_do_no_harm():
 
 @pytest.mark.parametrize("batch_size", [8, 4])
 def test_pool_in_a_fork_raises_and_the_parent_continues(run_forked, batch_size):
-    done = run_forked(f"""
+    assert run_forked(f"""
 import os, sys, cypool, numpy
 env = cypool.make("CartPole-v1", num_envs=8, batch_size={batch_size}, num_threads=3)
 env.reset()
@@ -318,12 +318,11 @@ if child == 0:
     sys.exit(8)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 8
 print("ok")
-""")
-    assert done.stdout == "ok\n", done.stderr
+""", check=True).stdout == "ok\n"
 
 
 def test_pool_without_threads_is_a_copy_in_the_child_of_a_fork(run_forked):
-    done = run_forked("""
+    assert run_forked("""
 import os, cypool
 env, twin = (cypool.make("CartPole-v1", num_envs=3, num_threads=0, seed=4) for _ in "12")
 env.reset(), twin.reset()
@@ -331,12 +330,11 @@ child = os.fork()
 if child == 0:
     os._exit(7 + (env.step([0, 1, 0])[0] != twin.step([0, 1, 0])[0]).any())
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), (env.step([1] * 3)[0] == twin.step([1] * 3)[0]).all())
-""")
-    assert done.stdout == "7 True\n", done.stderr
+""", check=True).stdout == "7 True\n"
 
 
 def test_garbage_in_a_cycle_is_collected(run_forked):
-    done = run_forked("""
+    assert run_forked("""
 import gc, os, cypool, numpy
 before = len(os.listdir("/proc/self/task"))
 for batch_size in (4, 2):
@@ -349,21 +347,19 @@ for batch_size in (4, 2):
 # a thread that was joined is listed for a moment longer
 while len(os.listdir("/proc/self/task")) > before: pass
 print("ok")
-""")
-    assert done.stdout == "ok\n", done.stderr
+""", check=True).stdout == "ok\n"
 
 
 def test_an_idle_pool_sleeps(run_forked):
     # a thread that spun would have used up its CPU time while the process waited for the child
-    done = run_forked("""
+    assert run_forked("""
 import subprocess, sys, time, cypool
 env = cypool.make("CartPole-v1", num_envs=64, batch_size=32, num_threads=4)
 env.reset()
 start = time.process_time()
 subprocess.run([sys.executable, "-c", "import time; time.sleep(1)"])
 print(time.process_time() - start < 0.3)
-""")
-    assert done.stdout == "True\n", done.stderr
+""", check=True).stdout == "True\n"
 
 
 def test_threads_leave_all_signals_but_those_of_a_crash_to_python(trouble):

@@ -120,7 +120,7 @@ def test_pools_made_and_closed_leave_nothing_behind():
 
 @pytest.mark.parametrize("num_threads", [0, 1, 2, 5])
 def test_recv_without_memory_can_be_called_again(run_forked, num_threads):
-    done = run_forked(f"""
+    assert run_forked(f"""
 import resource
 import numpy as np
 import cypool
@@ -159,5 +159,4 @@ while failures < 3:
     kept.append(batch)
     env.send([0] * 3, ids)
 print("ok")
-""")
-    assert done.stdout == "ok\n", done.stderr
+""", check=True).stdout == "ok\n"

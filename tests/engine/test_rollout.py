@@ -3,7 +3,6 @@ import copy
 import pickle
 import re
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 from markers import exhaustive, slow
 from pool_arguments import THREADS
 from receiving import started
-from waiting import LIMIT
+from waiting import run_program
 
 import cypool
 from cypool.features.rollouts import RolloutBuffers
@@ -286,9 +285,7 @@ def test_search_tries_every_sequence(id, num_envs):
 @pytest.mark.slow
 def test_the_example_plans_better_than_chance(tmp_path):
     example = Path(__file__).parents[2] / "examples" / "mpc_robots.py"
-    done = subprocess.run([sys.executable, example, "--num-steps", "60", "--num-threads", "2"], capture_output=True,
-                          text=True, cwd=tmp_path, timeout=LIMIT)
-    assert done.returncode == 0, done.stderr
+    done = run_program(sys.executable, example, "--num-steps", "60", "--num-threads", "2", check=True, cwd=tmp_path)
     # random actions have less than zero
     assert float(re.search(r"^return (\S+) in 60 steps", done.stdout, re.MULTILINE)[1]) > 20
 
@@ -298,9 +295,7 @@ def test_the_example_plans_better_than_chance(tmp_path):
     "--env-id Boxing-v5 --num-steps 50 --hold 2 --horizon 20 --rounds 2")])
 def test_the_tree_search_beats_chance(tmp_path, arguments):
     example = Path(__file__).parents[2] / "examples" / "mcts.py"
-    done = subprocess.run([sys.executable, example, "--num-threads", "2", *arguments.split()], capture_output=True,
-                          text=True, cwd=tmp_path, timeout=LIMIT)
-    assert done.returncode == 0, done.stderr
+    done = run_program(sys.executable, example, "--num-threads", "2", *arguments.split(), check=True, cwd=tmp_path)
     found = re.search(r"return (\S+) in .* (\S+) on average, (\S+) at best", done.stdout)
     mine, mean, best = map(float, found.groups())
     assert mine > best and mine > mean + (500 if "Taxi-v4" in arguments else 4)

@@ -240,7 +240,7 @@ before = set(os.listdir("/proc/self/task"))
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_garbage_is_not_taken_apart_under_a_thread_at_work(run_forked, shared):
-    done = run_forked(f"""{THREADS_BEFORE}
+    assert run_forked(f"""{THREADS_BEFORE}
 gc.disable()
 for turn in range(20):
     kwargs = dict(thread_pool=cypool.ThreadPool(3)) if {shared} else dict(num_threads=3)
@@ -255,14 +255,13 @@ for turn in range(20):
 while set(os.listdir("/proc/self/task")) - before:
     pass
 print("ok")
-""")
-    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
+""", check=True).stdout == "ok\n"
 
 
 @pytest.mark.parametrize("num_threads", [2, 5, *slow(1)])
 @pytest.mark.parametrize("shared", ["False", "True", *slow("'garbage too'")])
 def test_garbage_found_by_a_thread_whose_env_raises(run_forked, num_threads, shared):
-    done = run_forked(f"""{THREADS_BEFORE}
+    assert run_forked(f"""{THREADS_BEFORE}
 N, SHARED = {num_threads}, {shared}
 collected = threading.Lock()
 where = []
@@ -322,8 +321,7 @@ for turn in range(10):
     while set(os.listdir("/proc/self/task")) - before:
         pass
 print("ok")
-""")
-    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
+""", check=True).stdout == "ok\n"
 
 
 def test_pools_in_a_fork_raise_and_the_parent_continues(run_forked):
@@ -455,7 +453,7 @@ def test_bad_affinity(bad, kind):
        [OWN[(offset + k) % len(OWN)] for k in range(2)], 2) for offset in (0, 1, 100))], ids=str)
 def test_threads_run_on_the_cpus_of_their_affinity(run_forked, make, wish, count):
     expected = sorted(str(wish[k % len(wish)]) for k in range(count))
-    done = run_forked(f"""
+    assert run_forked(f"""
 import os, pickle, re, numpy, cypool, cypool.compat.envpool as envpool
 own = os.sched_getaffinity(0)
 before = set(os.listdir("/proc/self/task"))
@@ -468,8 +466,7 @@ while masks != {expected}:
 assert os.sched_getaffinity(0) == own
 threads.close()
 print("ok")
-""")
-    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
+""", check=True).stdout == "ok\n"
 
 
 def test_numa_fills_memory_nodes_in_turn(tmp_path, monkeypatch):

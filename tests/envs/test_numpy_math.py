@@ -1,12 +1,12 @@
 """numpy_math.pyx's functions of single numbers give the results of NumPy and Python: a million arguments, slow: ten."""
 import math
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from markers import exhaustive
+from waiting import run_program
 
 SOURCE = """
 cimport numpy as cnp
@@ -70,9 +70,7 @@ def compiled(source, folder):
     """Returns a module `probe`, compiled from a source of Cython that may include headers of families."""
     (folder / "probe.pyx").write_text(source)
     (folder / "setup.py").write_text(SETUP)
-    done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder,
-                          capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_program(sys.executable, "setup.py", "-q", "build_ext", "--inplace", check=True, cwd=folder, timeout=900)
     sys.path.insert(0, str(folder))
     try:
         import probe

@@ -1,6 +1,5 @@
 """Environments, factories and arguments that fail: one environment costs one row."""
 import contextlib
-import subprocess
 import sys
 import threading
 from functools import partial
@@ -13,6 +12,7 @@ from hosting.environments import GO, RAISE, RAISE_NEXT_RESET, TELL_NONSENSE, Bar
 from hosting.hosts import HERE, HOSTS, PROCESS, THREADS, of_hosts, receive
 from markers import slow
 from receiving import started
+from waiting import run_program
 
 import cypool
 
@@ -94,12 +94,11 @@ def make():
     return gymnasium.make("CartPole-v1")
 pool = cypool.from_factories([make], start_method="{start_method}")
 """)
-    done = subprocess.run([sys.executable, "-c", "import maker"], timeout=300, cwd=tmp_path, capture_output=True,
-                          text=True)
+    done = run_program(sys.executable, "-c", "import maker", cwd=tmp_path)
     assert done.returncode == 1
     assert "RuntimeError: a worker imports a module that, at its top level, makes a pool with worker" in done.stderr
     # a script is not a module that others import
-    subprocess.run([sys.executable, "maker.py"], timeout=300, cwd=tmp_path, check=True)
+    run_program(sys.executable, "maker.py", check=True, cwd=tmp_path)
 
 
 @pytest.mark.parametrize("arguments, error, message", [

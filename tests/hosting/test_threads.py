@@ -5,7 +5,6 @@ import os
 import pickle
 import re
 import signal
-import subprocess
 import sys
 import threading
 from functools import partial
@@ -18,7 +17,7 @@ from engine.threads import at_once
 from gymnasium import spaces
 from hosting.hosts import threads_of_pools
 from receiving import started
-from waiting import LIMIT, join, wait_until
+from waiting import LIMIT, join, run_program, wait_until
 
 import cypool
 from cypool.hosting import forkserver
@@ -411,8 +410,7 @@ def test_several_pools_of_several_threads():
 
 def test_example_prints_four_rates():
     example = Path(__file__).parents[2] / "examples" / "waiting_environments.py"
-    done = subprocess.run([sys.executable, example, "--num-envs", "4", "--num-steps", "5", "--delay", "0.001"],
-                          capture_output=True, text=True, timeout=LIMIT)
+    done = run_program(sys.executable, example, "--num-envs", "4", "--num-steps", "5", "--delay", "0.001")
     assert (done.returncode, done.stderr) == (0, "")
     rates = re.findall(r"^(\S.*?) +([\d,]+) steps/s +[\d.]+ s to start +-?[\d.]+ MB$", done.stdout, re.MULTILINE)
     assert [name for name, _ in rates] == ["AsyncVectorEnv", "cypool, processes", "cypool, threads",

@@ -320,8 +320,7 @@ print("fine")
 def check_kills(run_forked, folder, seed, kills):
     tests = os.path.dirname(os.path.dirname(__file__))
     code = KILLS.format(tests=tests, seed=seed, kills=kills, folder=f"{folder}/file")
-    done = run_forked(code)
-    assert done.stdout == "fine\n", done.stdout + done.stderr
+    assert run_forked(code, check=True).stdout == "fine\n"
 
 
 def test_kills(run_forked, tmp_path):

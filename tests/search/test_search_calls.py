@@ -339,7 +339,7 @@ def test_wrong_arguments_of_advance_are_named(given, match):
 ])
 @pytest.mark.parametrize("num_threads", [0, 2])
 def test_ctrl_c_ends_searches_that_would_take_for_ever(run_forked, id, options, call, num_threads):
-    done = run_forked(f"""
+    assert run_forked(f"""
 import faulthandler, signal
 import cypool
 
@@ -358,8 +358,7 @@ except KeyboardInterrupt as error:
     print(error)
 search.simulations = 9
 print(search.run("constant").visits.sum())
-""")
-    assert done.stdout.split("\n")[:2] == ["on purpose", "18"], done.stderr
+""", check=True).stdout.split("\n")[:2] == ["on purpose", "18"]
 
 
 def test_long_searches_have_the_same_results_wherever_their_steps_end():

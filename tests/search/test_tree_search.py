@@ -1,7 +1,6 @@
 """Tree search: the visits of a tree in plain Python, forced wins, and errors of users."""
 import functools
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ from interrupting import moments
 from markers import exhaustive
 from plain_tree import Game, PlainTree
 from receiving import started
+from waiting import run_program
 
 import cypool
 from cypool.tools.compile import load
@@ -366,8 +366,7 @@ def test_search_wins_against_random_moves(seat):
 @pytest.mark.slow
 def test_the_example_plans_better_with_trees_than_with_sequences(tmp_path):
     example = Path(__file__).parents[2] / "examples" / "tree_planning.py"
-    done = subprocess.run([sys.executable, example], capture_output=True, text=True, cwd=tmp_path, timeout=600)
-    assert done.returncode == 0, done.stderr
+    done = run_program(sys.executable, example, check=True, cwd=tmp_path, timeout=600)
     trees, sequences = (list(map(int, line.split(", "))) for line in re.findall(r"returns ([\d, ]+);", done.stdout))
     assert min(trees) == 500 > sum(sequences) / 3
 

@@ -1,9 +1,9 @@
 """The harnesses of sweeps and benchmarks, and the parts of families in them."""
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from waiting import run_program
 
 ROOT = Path(__file__).parents[2]
 SWEEPS = sorted(path.parent.name for path in (ROOT / "tests" / "envs").glob("*/sweep.py"))
@@ -12,8 +12,7 @@ MEASURES = sorted(path.parent.name for path in (ROOT / "tests" / "envs").glob("*
 
 def run(folder, code, cwd):
     """Runs code that imports a harness, in a separate process: it forks."""
-    code = f"import sys; sys.path.insert(0, {str(ROOT / folder)!r})\n{code}"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, cwd=cwd)
+    return run_program(sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT / folder)!r})\n{code}", cwd=cwd)
 
 
 @pytest.mark.parametrize("family", SWEEPS)

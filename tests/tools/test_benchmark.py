@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from markers import exhaustive, slow
-from waiting import wait_until
+from waiting import run_program, wait_until
 
 pytestmark = pytest.mark.families("atari", "dm_control", "minigrid", "mujoco")
 SCRIPT = Path(__file__).parents[2] / "benchmark.py"
@@ -21,9 +21,7 @@ def bench(tmp_path):
     file = tmp_path / "result.json"
 
     def run(*args):
-        done = subprocess.run([sys.executable, SCRIPT, *args, "--num-envs", "4", "--json", file], capture_output=True,
-                              text=True, timeout=120)
-        assert done.returncode == 0, done.stderr
+        done = run_program(sys.executable, SCRIPT, *args, "--num-envs", "4", "--json", file, check=True)
         return done, json.loads(file.read_text())
 
     return run

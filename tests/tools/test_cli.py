@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from drawing import missing
 from tools.terminals import said_at_terminal
-from waiting import LIMIT, wait_until
+from waiting import run_program, wait_until
 
 import cypool
 import cypool.testing
@@ -103,8 +103,7 @@ def test_info(capsys):
     pytest.param("InvertedPendulum-v5", "mujoco", marks=pytest.mark.families("mujoco"))])
 def test_info_without_the_package_of_a_family_says_the_rest(run_forked, id, package):
     done = run_forked(f"import sys; sys.modules[{package!r}] = None; from cypool.tools.cli import main; "
-                      f"sys.exit(main(['info', {id!r}]))")
-    assert done.returncode == 0, done.stderr
+                      f"sys.exit(main(['info', {id!r}]))", check=True)
     said = " ".join(done.stdout.split())
     assert said.startswith(id) and "spaces unknown: " in said and "pip install" in said
     assert f"`cypool check {id}`" in said and "class cypool.envs." in said
@@ -407,8 +406,8 @@ def test_environments_of_a_package_are_a_group():
 
 
 def test_completion_knows_ids(tmp_path):
-    done = subprocess.run([sys.executable, "-m", "cypool", "info", "CartP"], capture_output=True, text=True,
-                          timeout=300, cwd=tmp_path, env={**os.environ, "_CYPOOL_COMPLETE": "1"})
+    done = run_program(sys.executable, "-m", "cypool", "info", "CartP", cwd=tmp_path,
+                       env={**os.environ, "_CYPOOL_COMPLETE": "1"})
     assert done.stdout.split() == ["CartPole-v0", "CartPole-v1"]
 
 
@@ -428,8 +427,8 @@ def test_bash_completes_with_what_the_command_prints(tmp_path):
     (tmp_path / "cypool").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cypool "$@"\n')
     (tmp_path / "cypool").chmod(0o755)
     code = 'eval "$(cypool --completion)"; COMP_WORDS=(cypool info CartP) COMP_CWORD=2; _cypool; echo "${COMPREPLY[@]}"'
-    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, timeout=300, cwd=tmp_path,
-                          env={**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"})
+    done = run_program("bash", "-c", code, cwd=tmp_path,
+                       env={**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"})
     assert (done.stdout, done.stderr) == ("CartPole-v0 CartPole-v1\n", "")
 
 
@@ -509,8 +508,7 @@ def test_play_without_a_display_prints_the_text_of_a_game(tmp_path):
     said = said_at_terminal(words, cwd=tmp_path, **environ).decode()
     assert said.count("\x1b[H") == 2 and said.count("HFFG") == 2 and "▀" not in said and "2 steps, rewards 0" in said
     # a pipe gets the same without control sequences of the cursor
-    done = subprocess.run([sys.executable, *words], cwd=tmp_path, env={**os.environ, **environ}, capture_output=True,
-                          text=True, timeout=LIMIT)
+    done = run_program(sys.executable, *words, cwd=tmp_path, env={**os.environ, **environ})
     assert done.stdout.count("HFFG") == 2 and "\x1b[H" not in done.stdout
 
 
@@ -551,10 +549,9 @@ def test_play_in_a_window_of_what_opengl_draws(display, tmp_path):
     if missing("HalfCheetah-v5"):
         pytest.skip(missing("HalfCheetah-v5"))
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("SDL_", "WAYLAND_"))}
-    done = subprocess.run([sys.executable, "-m", "cypool", "play", "HalfCheetah-v5", "--random", "--steps", "3"],
-                          env={**environ, "DISPLAY": display}, cwd=tmp_path, capture_output=True, text=True,
-                          timeout=LIMIT)
-    assert done.returncode == 0 and "3 steps" in done.stdout, done.stdout + done.stderr
+    done = run_program(sys.executable, "-m", "cypool", "play", "HalfCheetah-v5", "--random", "--steps", "3", check=True,
+                       env={**environ, "DISPLAY": display}, cwd=tmp_path)
+    assert "3 steps" in done.stdout, done.stderr
 
 
 def test_play_keeps_sdl_from_opengl(monkeypatch):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from waiting import LIMIT
+from waiting import LIMIT, run_program
 
 import cypool
 import cypool.tools.compile as compile_module
@@ -60,10 +60,10 @@ def test_file_is_compiled_when_it_has_changed(cache, tmp_path, monkeypatch):
     assert changed.step([1])[1] == [2.5] and (env.step([1] * 4)[1] == 1).all()
 
     # in a process that finds no compiler
-    done = subprocess.run([sys.executable, "-c", "import cypool, cypool.tools.compile as compile_module; "
-                           f"compile_module.FLAGS = {compile_module.FLAGS}; print(cypool.compile('beam.pyx'))"],
-                          text=True, capture_output=True, env={**os.environ, "PATH": ""}, timeout=300)
-    assert done.stdout == "local/MyEnv-v0\n", done.stderr
+    done = run_program(sys.executable, "-c", "import cypool, cypool.tools.compile as compile_module; "
+                       f"compile_module.FLAGS = {compile_module.FLAGS}; print(cypool.compile('beam.pyx'))",
+                       check=True, env={**os.environ, "PATH": ""})
+    assert done.stdout == "local/MyEnv-v0\n"
 
 
 @pytest.mark.slow
@@ -232,8 +232,7 @@ def test_a_damaged_module_is_compiled_again(cache, run_python):
     (path,) = set(modules(cache)) - before
     size = path.stat().st_size
     os.truncate(path, size // 2)
-    done = run_python(code)
-    assert done.stdout == "7\n", done.stderr
+    assert run_python(code, check=True).stdout == "7\n"
     assert path.stat().st_size == size
 
 
@@ -299,18 +298,17 @@ def test_threads_that_compile_the_same_get_one_module(monkeypatch):
 
 def test_threads_that_import_the_same_for_the_first_time_get_it_whole(run_forked):
     cypool.compile(CELL)
-    done = run_forked(f"""
+    assert run_forked(f"""
 from concurrent.futures import ThreadPoolExecutor
 import cypool, cypool.tools.compile as compile_module
 compile_module.FLAGS = {compile_module.FLAGS}
 with ThreadPoolExecutor(8) as threads:
     print(set(threads.map(lambda _: cypool.compile({CELL!r}), range(8))))
-""")
-    assert done.stdout == "{'local/Cell-v0'}\n", done.stderr
+""", check=True).stdout == "{'local/Cell-v0'}\n"
 
 
 def test_threads_that_import_it_first_find_pythons_configuration_whole(run_forked):
-    done = run_forked("""
+    assert run_forked("""
 import sys, sysconfig, threading
 from concurrent.futures import ThreadPoolExecutor
 sys.setswitchinterval(1e-6)
@@ -321,5 +319,4 @@ def suffix(_):
     return sysconfig.get_config_var("EXT_SUFFIX")
 with ThreadPoolExecutor(8) as threads:
     print(None in threads.map(suffix, range(8)))
-""")
-    assert done.stdout == "False\n", done.stderr
+""", check=True).stdout == "False\n"

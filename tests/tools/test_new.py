@@ -1,12 +1,13 @@
 """`cypool new` writes a package that installs, is found, and passes its own tests."""
 import os
-import subprocess
 import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from waiting import run_program
 
 from cypool.tools.cli import main
 from cypool.tools.cli.new import TEMPLATE, new
@@ -20,27 +21,20 @@ def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("new")
     # seen from there, the folder must not be taken for the package
     package = new("gust_beam", folder / "gust_beam")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True, timeout=300)
+    run_program(sys.executable, "-m", "venv", "--without-pip", folder / "venv", check=True)
     python = folder / "venv" / "bin" / "python"
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
     # also the folders that their .pth files name
     here = [path for path in sys.path if os.path.isdir(path) and not path.startswith(sys.base_prefix + os.sep)]
     (site / "all.pth").write_text("".join(f"import site; site.addsitedir({path!r})\n" for path in here))
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run([sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index",
-                           "--no-build-isolation", "--no-deps", "-e", package], capture_output=True, text=True, env=env,
-                          timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-    def run(*arguments):
-        return subprocess.run([python, *arguments], capture_output=True, text=True, cwd=folder, env=env, timeout=300)
-
-    return SimpleNamespace(folder=package, run=run)
+    run_program(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index",
+                "--no-build-isolation", "--no-deps", "-e", package, check=True, env=env, timeout=600)
+    return SimpleNamespace(folder=package, run=partial(run_program, python, cwd=folder, env=env))
 
 
 def test_its_tests_pass(installed):
-    done = installed.run("-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", installed.folder)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = installed.run("-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", installed.folder, check=True)
     assert "2 passed" in done.stdout
 
 

@@ -1,6 +1,5 @@
 """Tables, wrapped texts, colours and progress: with a terminal and without one."""
 import subprocess
-import sys
 
 import pytest
 from tools.terminals import said_at_terminal
@@ -37,10 +36,10 @@ def test_colours_are_shown_as_the_variables_say(names, expected, monkeypatch):
     assert styled("text", "green") == expected
 
 
-def test_progress_shows_in_a_terminal_alone(tmp_path):
+def test_progress_shows_in_a_terminal_alone(run_python, tmp_path):
     code = ("from cypool.tools.terminal import Progress\n"
             "with Progress('begins') as bar:\n    print(*bar.over(range(3), 'counts'))")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    done = run_python(code)
     assert (done.stdout, done.stderr) == ("0 1 2\n", "")
     said = said_at_terminal(["-c", code], cwd=tmp_path, stdout=subprocess.DEVNULL)
     assert b"begins" in said and b"counts" in said and b"2/3" in said and said.endswith(b"\r\x1b[K")

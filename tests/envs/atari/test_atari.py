@@ -843,7 +843,7 @@ def test_missing_ale_py_is_named(monkeypatch):
 
 @pytest.mark.parametrize("change", ["gone", "cut off", "overwritten"])
 def test_rom_that_changes_after_make_raises_and_can_come_back(run_python, tmp_path, change):
-    done = run_python(f"""
+    assert run_python(f"""
 import os, shutil, sys
 import numpy as np
 import cypool
@@ -871,8 +871,7 @@ shutil.copy(true_rom, rom)
 obs, _ = pool.reset()
 assert np.array_equal(obs, cypool.make("Pong-v5", num_envs=3, seed=0).reset()[0])
 print("fine")
-""")
-    assert (done.returncode, done.stdout) == (0, "fine\n"), done.stderr
+""", check=True).stdout == "fine\n"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc as Linux has it")

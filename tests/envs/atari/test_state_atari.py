@@ -133,8 +133,7 @@ def test_a_load_that_failed_starts_a_whole_game():
 
 
 def test_a_game_whose_rom_is_gone(run_forked, tmp_path):
-    done = run_forked(ROM_GONE.format(folder=str(tmp_path)))
-    assert done.stdout == "fine\n", done.stderr
+    assert run_forked(ROM_GONE.format(folder=str(tmp_path)), check=True).stdout == "fine\n"
 
 
 ROM_GONE = """

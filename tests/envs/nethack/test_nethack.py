@@ -7,7 +7,6 @@ import pty
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import textwrap
 import threading
@@ -20,7 +19,7 @@ from markers import often_exhaustive
 from pool_arguments import MODES
 from receiving import started
 from state_edits import with_own
-from waiting import attempts, join
+from waiting import attempts, join, run_program
 
 import cypool
 from cypool.envs.nethack import actions, library, terminal
@@ -302,7 +301,7 @@ def test_signals_pass_on(tmp_path):
     on, off = "faulthandler.enable()", "del env"
     for before, after, then in ((on, "", ""), ("", on, ""), (on, "", off), ("", "", ""), (on, on, off)):
         code = textwrap.dedent(begin.format(before=before, after=after, then=then))
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+        done = run_program(sys.executable, "-c", code, cwd=tmp_path)
         assert done.returncode == -signal.SIGSEGV
         assert ("Fatal Python error: Segmentation fault" in done.stderr) == (on in (before, after)), done.stderr
         assert done.stderr.count("Fatal Python error") <= 1

@@ -445,7 +445,7 @@ def test_parameters_that_openspiel_does_not_survive_are_refused(monkeypatch, id,
 
 
 def test_ctrl_c_ends_a_trial(run_forked):
-    done = run_forked("""
+    assert run_forked("""
 import signal, cypool
 from cypool.envs.openspiel import trial
 def interrupt(*_):
@@ -458,12 +458,11 @@ try:
 except KeyboardInterrupt:
     print(trial._server)
 cypool.make("openspiel/hex-v0", board_size=5)
-""")
-    assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr
+""", check=True).stdout == "None\n"
 
 
 def test_process_that_tries_games_ends_and_is_replaced(run_forked):
-    done = run_forked("""
+    assert run_forked("""
 import os, signal, cypool
 from cypool.envs.openspiel import trial
 pids = []
@@ -479,8 +478,7 @@ if os.fork() == 0:
     trial._end()
     os._exit(7)
 print(os.waitstatus_to_exitcode(os.wait()[1]))
-""")
-    assert done.stdout == "7\n", done.stderr
+""", check=True).stdout == "7\n"
 
 
 @pytest.mark.parametrize("illegal", ["error", "lose"])

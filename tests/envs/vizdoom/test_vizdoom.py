@@ -1,7 +1,5 @@
 """Doom: against ViZDoom's own Gymnasium wrapper and a model of EnvPool's rules; and with wrong arguments."""
 import pickle
-import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -517,10 +515,7 @@ def test_games_cannot_be_saved_but_copied():
             assert_same(again.reset()[0], obs)
 
 
-def test_without_the_engine_only_make_fails(tmp_path):
-    def run_python(code):
-        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
-
+def test_without_the_engine_only_make_fails(run_python, tmp_path):
     done = run_python("""
 import sys
 sys.modules["vizdoom"] = None
