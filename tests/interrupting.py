@@ -1,4 +1,5 @@
 """Signals at a chosen moment, whose handler raises; and an environment whose rows have their kind."""
+import contextlib
 import functools
 import gc
 import itertools
@@ -32,12 +33,25 @@ def tracer(moment):
     return _tracer()(signal.SIGALRM, moment)
 
 
-def moments(call, every=1):
+@contextlib.contextmanager
+def alarms(handler, seconds, interval=0):
+    """Has a function handle SIGALRM, which comes after some seconds, and again with an interval, if it is not 0."""
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds, interval)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def moments(call, every=1, raises=Interrupt):
     """Interrupts a call at each moment where a signal may raise, once after the other.
 
     Args:
         call: Is called until nothing interrupts it any more.
         every: Of how many instructions one is a moment.
+        raises: The class of the exception.
 
     Yields:
         The exception of each moment, and None in the end. It has its traceback, as that of an interactive session.
@@ -48,7 +62,7 @@ def moments(call, every=1):
         nonlocal armed
         if armed:
             armed = False
-            raise Interrupt
+            raise raises
 
     before, collects = signal.signal(signal.SIGALRM, handle), gc.isenabled()
     # python drops what is raised in a callback of the collector, such as jax's
@@ -62,7 +76,7 @@ def moments(call, every=1):
                 call()
                 # here it comes, too, if the last instruction of the call was the one
                 sys.settrace(outer)
-            except Interrupt as error:
+            except raises as error:
                 caught = error
             finally:
                 armed = False

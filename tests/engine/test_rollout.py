@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from comparing import assert_same
 from gymnasium.vector import AutoresetMode
+from interrupting import alarms
 from markers import exhaustive, slow
 from pool_arguments import THREADS
 from receiving import started
@@ -183,14 +184,9 @@ def test_rollout_out_of_time_raises(num_threads):
 def test_ctrl_c_ends_a_rollout(num_threads):
     (env,) = pools("Pong-v5", 1, num_envs=2, num_threads=num_threads)
     actions = np.zeros((2000, 2), int)
-    signal.setitimer(signal.ITIMER_REAL, 0.1)
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            for _ in range(10_000):
-                env.rollout(actions, observe="last")
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    with alarms(signal.default_int_handler, 0.1), pytest.raises(KeyboardInterrupt):
+        for _ in range(10_000):
+            env.rollout(actions, observe="last")
     env.reset(seed=1)
     twin = cypool.make("Pong-v5", num_envs=2)
     twin.reset(seed=1)

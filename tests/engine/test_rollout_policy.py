@@ -6,6 +6,7 @@ import signal
 import numpy as np
 import pytest
 from comparing import assert_same
+from interrupting import alarms
 from markers import slow
 from pool_arguments import MODES, THREADS
 from receiving import started
@@ -241,14 +242,9 @@ def test_policy_out_of_time(policies, num_threads):
 @pytest.mark.parametrize("num_threads", [0, 2])
 def test_policy_and_ctrl_c(policies, num_threads):
     env, *_ = make(num_envs=2, num_threads=num_threads)
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.1)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            for _ in range(10_000):
-                env.rollout(20_000, observe="last", policy=policies["lean"])
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    with alarms(signal.default_int_handler, 0.1), pytest.raises(KeyboardInterrupt):
+        for _ in range(10_000):
+            env.rollout(20_000, observe="last", policy=policies["lean"])
     twin, *_ = make(num_envs=2)
     (obs, _), _ = env.reset(seed=1), twin.reset(seed=1)
     compare(env.rollout(5, policy=policies["lean"]), twin, obs, lean)

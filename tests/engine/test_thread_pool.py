@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from engine.threads import at_once, await_tasks, start, tasks
+from engine.threads import at_once, await_tasks, meanwhile, start, tasks
 from markers import slow
 from receiving import receive_pending, started
 from waiting import attempts, join, wait_until
@@ -108,23 +108,17 @@ def test_a_busy_pool_does_not_keep_the_threads_to_itself():
     with cypool.ThreadPool(1) as threads:
         busy = cypool.make("Breakout-v5", num_envs=30, batch_size=1, thread_pool=threads)
         busy.async_reset()
-        stop = []
 
         def feed():
             # sends come faster than steps: there is always something to do here
-            for _ in attempts():
-                if stop:
-                    return
-                ids = busy.recv()[4]["env_id"]
-                busy.send(np.zeros(len(ids), np.int64), ids)
+            ids = busy.recv()[4]["env_id"]
+            busy.send(np.zeros(len(ids), np.int64), ids)
 
-        feeder = start(feed)
-        for _ in range(20):
-            with cypool.make("CartPole-v1", num_envs=4, batch_size=2, thread_pool=threads) as env:
-                env.reset()
-                env.step([0, 1])
-        stop.append(True)
-        join(feeder)
+        with meanwhile(feed):
+            for _ in range(20):
+                with cypool.make("CartPole-v1", num_envs=4, batch_size=2, thread_pool=threads) as env:
+                    env.reset()
+                    env.step([0, 1])
         busy.close()
 
 

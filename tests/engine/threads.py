@@ -1,4 +1,5 @@
 """Threads in tests: started, joined, listed; and the episodes that asynchronous pools have on them."""
+import contextlib
 import os
 import threading
 
@@ -27,6 +28,28 @@ def at_once(*calls):
     join(*[start(run, call) for call in calls])
     for error in raised:
         raise error
+
+
+@contextlib.contextmanager
+def meanwhile(call):
+    """Calls a function in another thread, again and again while the block runs; raises its exception."""
+    over, raised = threading.Event(), []
+
+    def run():
+        try:
+            while not over.is_set():
+                call()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = start(run)
+    try:
+        yield
+    finally:
+        over.set()
+        join(thread)
+        for error in raised:
+            raise error
 
 
 def tasks():

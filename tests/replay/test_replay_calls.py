@@ -1,7 +1,6 @@
 """Replay buffers: events between a buffer and its pool: Ctrl-C, other threads, hooks, exceptions, forks."""
 import fcntl
 import os
-import signal
 import sys
 import threading
 import traceback
@@ -9,8 +8,9 @@ from functools import partial
 
 import numpy as np
 import pytest
-from engine.threads import at_once, start
-from waiting import attempts, join
+from engine.threads import at_once, meanwhile
+from interrupting import alarms
+from waiting import LIMIT
 
 import cypool
 from cypool.spec import Array, EnvSpec
@@ -51,9 +51,7 @@ def test_sample_interrupted_gathers_the_next_time(num_threads):
             armed = False
             raise Interrupt
 
-    before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
-    try:
+    with alarms(handler, 0.001, 0.001):
         for _ in range(400):
             try:
                 armed = True
@@ -63,9 +61,6 @@ def test_sample_interrupted_gathers_the_next_time(num_threads):
                 caught += 1
             if caught == 10:
                 break
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
     assert caught > 0
     np.testing.assert_array_equal(buffer.gather(np.sort(buffer.indices())).obs, wanted)
 
@@ -344,30 +339,18 @@ def test_close_while_another_thread_samples_is_not_refused(num_threads):
             buffer.reset()
             for _ in range(20):
                 buffer.step([0] * 4)
-            stop, started, failures = threading.Event(), threading.Event(), []
+            started = threading.Event()
 
-            def learn(buffer=buffer, stop=stop, started=started, failures=failures):
-                try:
-                    for _ in attempts():
-                        if stop.is_set():
-                            return
-                        buffer.sample(64)
-                        buffer.sample(7)
-                        started.set()
-                except BaseException as error:
-                    failures.append(error)
-                    started.set()
+            def learn(buffer=buffer, started=started):
+                buffer.sample(64)
+                buffer.sample(7)
+                started.set()
 
-            learner = start(learn)
-            try:
-                started.wait()
+            with meanwhile(learn):
+                assert started.wait(LIMIT)
                 env.close()
                 # while it continues
                 threads.close()
-            finally:
-                stop.set()
-                join(learner)
-            assert not failures
             buffer.sample(300)
 
 

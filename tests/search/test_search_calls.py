@@ -2,14 +2,12 @@
 import copy
 import functools
 import pickle
-import signal
-import sys
 import threading
 
 import numpy as np
 import pytest
 from engine.threads import at_once
-from interrupting import tracer
+from interrupting import moments
 from receiving import started
 from waiting import LIMIT
 
@@ -398,23 +396,7 @@ def test_an_exception_of_a_signal_handler_is_not_taken_for_a_wrong_argument(chec
     class Alarm(Exception):
         pass
 
-    def handle(*_):
-        raise Alarm
-
-    before, moment, is_over = signal.signal(signal.SIGALRM, handle), 0, False
-    try:
-        while not is_over:
-            moment += 1
-            try:
-                sys.settrace(tracer(moment))
-                check()
-                sys.settrace(None)
-                is_over = True
-            except Alarm:
-                sys.settrace(None)
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert moment > 10
+    assert len(list(moments(check, raises=Alarm))) > 10
 
 
 # ---- values

@@ -9,17 +9,17 @@ import shutil
 import signal
 import sys
 import textwrap
-import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
+from engine.threads import meanwhile
 from family_tests import continues, equals, refuses
 from markers import often_exhaustive
 from pool_arguments import MODES
 from receiving import started
 from state_edits import with_own
-from waiting import attempts, join, run_program
+from waiting import run_program
 
 import cypool
 from cypool.envs.nethack import actions, library, terminal
@@ -260,28 +260,19 @@ def test_neighbours_do_not_notice():
     """A thread plays games and another one breaks its own."""
     breaking = made(num_threads=1)
     game, = games_of(breaking)
-    alone, stop, failed = [played(made(), seed, 30) for seed in range(20)], threading.Event(), []
+    alone, chance, failed = [played(made(), seed, 30) for seed in range(20)], random.Random(3), []
 
     def breaks():
-        chance = random.Random(3)
-        for _ in attempts():
-            if stop.is_set():
-                return
-            breaking.reset(seed=chance.randrange(10**6))
-            game.overwrite(chance.choice(["windowprocs", "invent"]), chance.getrandbits(63) | 1)
-            try:
-                for _ in range(10):
-                    breaking.step([chance.randrange(86)])
-            except EnvError:
-                failed.append(1)
+        breaking.reset(seed=chance.randrange(10**6))
+        game.overwrite(chance.choice(["windowprocs", "invent"]), chance.getrandbits(63) | 1)
+        try:
+            for _ in range(10):
+                breaking.step([chance.randrange(86)])
+        except EnvError:
+            failed.append(1)
 
-    thread = threading.Thread(target=breaks)
-    thread.start()
-    try:
+    with meanwhile(breaks):
         beside = [played(made(num_threads=1), seed, 30) for seed in range(20)]
-    finally:
-        stop.set()
-        join(thread)
     assert beside == alone and failed
 
 

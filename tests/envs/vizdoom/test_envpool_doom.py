@@ -46,12 +46,6 @@ RUNS = [
     ("HealthGathering-v1", 2, {"frame_skip": 31, "img_height": 240, "img_width": 320})]
 
 
-@pytest.fixture(autouse=True)
-def empty_folder(tmp_path, monkeypatch):
-    """Runs each test in a separate folder: their engines leave files there."""
-    monkeypatch.chdir(tmp_path)
-
-
 PLAY = """
 import pickle, sys
 import envpool

@@ -24,13 +24,6 @@ from cypool.testing import check_parity
 SCENARIOS = Path(vizdoom.scenarios_path)
 
 
-@pytest.fixture(autouse=True)
-def empty_folder(tmp_path, monkeypatch):
-    """Runs each test in a separate folder: vizdoom's engines leave files there, ours must not."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 @pytest.mark.parametrize("mode, num_threads", [
     (AutoresetMode.SAME_STEP, 2), *slow((AutoresetMode.NEXT_STEP, 5), (AutoresetMode.DISABLED, 0)),
     *exhaustive((AutoresetMode.NEXT_STEP, 0), (AutoresetMode.NEXT_STEP, 1), (AutoresetMode.DISABLED, 2))])

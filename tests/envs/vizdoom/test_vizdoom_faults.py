@@ -14,51 +14,15 @@ import gymnasium
 import numpy as np
 import psutil
 import pytest
+from engine.threads import meanwhile
+from envs.vizdoom.engines import SHARED, engines, memory_of, steps_while_harmed
 from markers import exhaustive, slow
 from receiving import started
-from waiting import LIMIT, join
+from waiting import LIMIT
 
 import cypool
 from cypool.compat import envpool
 from cypool.envs.vizdoom import assets
-
-SHARED = Path("/dev/shm")
-
-
-@pytest.fixture(autouse=True)
-def empty_folder(tmp_path, monkeypatch):
-    """Runs each test in a separate folder, in which engines must leave nothing."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def engines():
-    """Our engines, as processes."""
-    found = []
-    for process in psutil.Process().children():
-        # it may end at this moment
-        with suppress(psutil.NoSuchProcess):
-            if process.name() == "vizdoom":
-                found.append(process)
-    return found
-
-
-def memory_of(engine_dir):
-    """The shared memory of engines that were started from a folder."""
-    try:
-        names = Path(engine_dir, "names").read_text().split()
-    except FileNotFoundError:
-        # another process of these tests has removed the folder of an ended one, with the memory
-        return []
-    ids = {name.removeprefix("ViZDoomMQDoom") for name in names}
-    return [path.name for path in SHARED.iterdir() if any(path.name.endswith(id) for id in ids)]
-
-
-def assert_nothing_left(folder):
-    # other tests' servers of processes stay
-    assert not [each for each in psutil.Process().children() if "python" not in each.name()]
-    assert not memory_of(assets.engine_dir()[0])
-    assert not list(folder.iterdir())
 
 
 def idle(env):
@@ -67,7 +31,7 @@ def idle(env):
 
 
 @pytest.mark.parametrize("id, num_threads", [("Basic-v1", 3), *slow(("Basic-v1", 1), ("VizdoomBasic-v1", 3))])
-def test_a_killed_engine_truncates_its_episode_only(id, num_threads, empty_folder):
+def test_a_killed_engine_truncates_its_episode_only(id, num_threads, leaves_nothing):
     with cypool.make(id, num_envs=3, seed=1, num_threads=num_threads, engine_pid=True) as env:
         _, info = env.reset()
         pids = info["engine_pid"]
@@ -81,63 +45,45 @@ def test_a_killed_engine_truncates_its_episode_only(id, num_threads, empty_folde
             assert not truncated.any() and not info["engine_restarted"].any() and info["elapsed_step"][victim] == 0
             assert [a == b for a, b in zip(pids, info["engine_pid"], strict=True)] == [i != victim for i in range(3)]
             pids = info["engine_pid"]
-    assert_nothing_left(empty_folder)
+    assert Path(assets.engine_dir()[0], "names").read_text()
 
 
 @pytest.mark.slow
-def test_engines_killed_at_any_moment_do_not_disturb_the_others(empty_folder):
-    rng = np.random.default_rng(0)
-    done = threading.Event()
-    kills = []
+def test_engines_killed_at_any_moment_do_not_disturb_the_others(leaves_nothing):
+    rng, kills = np.random.default_rng(0), []
 
-    def kill(spared):
-        while not done.wait(rng.random() * 0.3):
-            # those that start at this moment, too
-            for process in engines():
-                if process.pid not in spared and rng.random() < 0.3:
-                    with suppress(psutil.NoSuchProcess):
-                        process.kill()
-                        kills.append(process.pid)
+    def kill():
+        time.sleep(rng.random() * 0.3)
+        # those that start at this moment, too
+        for process in engines():
+            if process.pid not in spared and rng.random() < 0.3:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+                    kills.append(process.pid)
 
     with cypool.make("VizdoomBasic-v1", num_envs=4, seed=9, num_threads=4, frame_skip=4,
                      engine_pid=True) as env, \
             cypool.make("VizdoomBasic-v1", num_envs=2, seed=9, frame_skip=4, engine_pid=True) as same:
         _, info = env.reset()
         _, their_info = same.reset()
-        killer = threading.Thread(target=kill, args=({*info["engine_pid"][:2], *their_info["engine_pid"]},))
-        killer.start()
-        restarts, end = 0, time.monotonic() + LIMIT
-        try:
-            # on a slow machine it is mostly those which start that are killed, and these are not reported
-            while len(kills) < 30 or restarts <= 5:
-                assert time.monotonic() < end, f"{len(kills)} kills and {restarts} restarts within {LIMIT} s"
-                actions = rng.integers(0, 4, 4)
+        spared = {*info["engine_pid"][:2], *their_info["engine_pid"]}
+        with meanwhile(kill):
+            for actions, batch, causes in steps_while_harmed(env, lambda: rng.integers(0, 4, 4), kills, 30, 6):
+                assert set(causes) <= {2, 3}
                 want = same.step(actions[:2])
-                try:
-                    batch = env.step(actions)
-                except cypool.EnvError as error:
-                    # killed three times in a row while it started
-                    assert set(error.causes) <= {2, 3}
-                    batch = error.batch
                 for key, part in want[0].items():
                     assert np.array_equal(batch[0][key][:2], part), f"{key}, after {len(kills)} kills"
                 for a, b in zip(batch[1:4], want[1:4], strict=True):
                     assert a[:2].tolist() == b.tolist()
-                restarted = batch[4]["engine_restarted"]
-                restarts += restarted.sum()
-                assert not restarted[:2].any()
-        finally:
-            done.set()
-            join(killer)
+                assert not batch[4]["engine_restarted"][:2].any()
         # everything continues
         env.reset()
         assert not env.step([0] * 4)[3].any()
-    assert_nothing_left(empty_folder)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("id, num_threads", [("VizdoomBasic-v1", 3), *exhaustive(("Basic-v1", 1))])
-def test_a_hung_engine_is_replaced(id, num_threads, empty_folder):
+def test_a_hung_engine_is_replaced(id, num_threads, leaves_nothing):
     with cypool.make(id, num_envs=3, num_threads=num_threads, engine_timeout=15, engine_pid=True) as env:
         _, info = env.reset()
         for victim in (0, 2):
@@ -151,20 +97,18 @@ def test_a_hung_engine_is_replaced(id, num_threads, empty_folder):
         assert info["engine_restarted"].tolist() == [False, True, False]
         # closing waits for none
         os.kill(info["engine_pid"][1], signal.SIGSTOP)
-    assert_nothing_left(empty_folder)
 
 
-def test_a_program_that_is_no_engine_is_an_error(empty_folder):
+def test_a_program_that_is_no_engine_is_an_error(leaves_nothing):
     for program in ("/bin/true", "/bin/false"):
         with cypool.make("Basic-v1", num_envs=2, vzd_path=program) as env:
             for _ in range(3):
                 with pytest.raises(cypool.EnvError, match="engine failed 3 times: .* exited unexpectedly") as raised:
                     env.reset()
                 assert set(raised.value.causes) == {0, 1}
-    assert_nothing_left(empty_folder)
 
 
-def test_memory_of_an_engine_that_ends_while_it_starts_is_removed(empty_folder, tmp_path_factory):
+def test_memory_of_an_engine_that_ends_while_it_starts_is_removed(leaves_nothing, tmp_path_factory):
     program = tmp_path_factory.mktemp("engine") / "vizdoom"
     program.write_text(f"""#!{sys.executable}
 import sys
@@ -178,7 +122,6 @@ Path(__file__).with_name(id).touch()
         env.reset()
     # three attempts each, which came so far
     assert len(list(program.parent.iterdir())) == 7
-    assert_nothing_left(empty_folder)
 
 
 PLAY = """
@@ -244,7 +187,7 @@ def assert_all_ended(pids):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("play", [PLAY, MATCH], ids=["games", "match"])
-def test_engines_end_with_their_process(play, empty_folder):
+def test_engines_end_with_their_process(play, leaves_nothing):
     for _ in range(2):
         with run("while True: env.step(env.action_space.sample())", play) as process:
             engine_dir = process.stdout.readline().strip()
@@ -255,11 +198,10 @@ def test_engines_end_with_their_process(play, empty_folder):
         # at once: no clean-up is necessary
         assert not memory_of(engine_dir)
         sweep(engine_dir)
-    assert_nothing_left(empty_folder)
 
 
 @pytest.mark.slow
-def test_processes_killed_while_engines_start_leave_nothing(empty_folder):
+def test_processes_killed_while_engines_start_leave_nothing(leaves_nothing):
     for wait in np.linspace(0, 0.7, 4):
         with run("import signal; signal.pause()") as process:
             engine_dir = process.stdout.readline().strip()
@@ -270,10 +212,9 @@ def test_processes_killed_while_engines_start_leave_nothing(empty_folder):
         left = memory_of(engine_dir)
         sweep(engine_dir)
         assert not any((SHARED / name).exists() for name in left)
-    assert_nothing_left(empty_folder)
 
 
-def test_the_folder_is_removed_after_the_engines_have_ended(empty_folder):
+def test_the_folder_is_removed_after_the_engines_have_ended(leaves_nothing):
     engine_dir, _, lines = played("""
 import shutil
 import psutil
@@ -286,7 +227,6 @@ shutil.rmtree = removed
     # a folder to which an engine writes while it is removed stays there
     assert lines == [f"{engine_dir} False False False"]
     assert not os.path.exists(engine_dir)
-    assert_nothing_left(empty_folder)
 
 
 def test_no_engine_starts_when_the_process_ends():
@@ -418,7 +358,7 @@ print(*again["engine_pid"], flush=True)
 
 
 @pytest.mark.parametrize("waits", [(0.1,), *slow(((0.01, 0.3),))], ids=str)
-def test_ctrl_c_while_engines_start(empty_folder, waits):
+def test_ctrl_c_while_engines_start(leaves_nothing, waits):
     engine_dir, _, lines = played(f"""
 import signal, threading
 env.close()
@@ -434,7 +374,6 @@ for wait in {waits}:
     env.close()
 """)
     assert lines == ["False"] * len(waits) and not os.path.exists(engine_dir)
-    assert_nothing_left(empty_folder)
 
 
 def test_a_forked_child_leaves_the_engines_alone():
@@ -477,7 +416,7 @@ print(truncated[0], again["engine_pid"][0] == info["engine_pid"][0], flush=True)
 FACTS = {"available_game_variables": ["PLAYER_NUMBER", "PLAYER_COUNT"], "screen_resolution": "RES_160X120"}
 
 
-def test_a_deathmatch_is_an_environment_of_pettingzoo(empty_folder):
+def test_a_deathmatch_is_an_environment_of_pettingzoo():
     # it imports environments in a way that it calls old
     with warnings.catch_warnings(action="ignore"):
         from pettingzoo.test import parallel_api_test
@@ -495,7 +434,7 @@ def test_a_deathmatch_is_an_environment_of_pettingzoo(empty_folder):
     env.close()
 
 
-def test_a_match_of_two_players(empty_folder):
+def test_a_match_of_two_players(leaves_nothing):
     with cypool.make("VizdoomBasic-MultiBinary-v1", scenario_config_file="multi_duel.cfg", config=FACTS, num_envs=1,
                      num_players=2, max_episode_steps=15, frame_skip=2, seed=0, engine_pid=True) as env:
         assert env.single_observation_space["screen"].shape == (2, 120, 160, 3)
@@ -520,7 +459,6 @@ def test_a_match_of_two_players(empty_folder):
             assert not truncated[0] and not set(info["engine_pid"][0]) & set(pids[0])
             assert obs["gamevariables"].tolist() == [[[0, 2], [1, 2]]]
             pids = info["engine_pid"]
-    assert_nothing_left(empty_folder)
 
 
 def test_a_match_without_memory_for_its_threads_is_an_error():
@@ -548,7 +486,7 @@ print(env.step(env.action_space.sample())[3].any(), flush=True)
     assert lines == ["failed", "failed", "False"]
 
 
-def test_rows_of_players_in_all_interfaces(empty_folder):
+def test_rows_of_players_in_all_interfaces():
     arguments = {"num_envs": 2, "num_players": 2, "seed": 0, "screen_resolution": "RES_160X120", "game_args": ""}
     with cypool.make("MultiDuel-v1", batch_size=1, **arguments) as env:
         env.async_reset()

@@ -1,32 +1,22 @@
 """Doom at a scale that takes minutes: 64 games at once, matches of 8 players, many matches side by side."""
 import os
 import signal
-import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
-from waiting import LIMIT, join
+from engine.threads import meanwhile
+from envs.vizdoom.engines import engines, steps_while_harmed
+from waiting import LIMIT
 
 import cypool
-from cypool.envs.vizdoom import assets
 
-pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
-
-
-def assert_nothing_left(folder):
-    # other tests' servers of processes stay
-    assert not [each for each in psutil.Process().children() if "python" not in each.name()]
-    names = Path(assets.engine_dir()[0], "names").read_text().split()
-    assert names and not any(Path("/dev/shm", name).exists() for name in names)
-    assert not list(folder.iterdir())
+pytestmark = [pytest.mark.slow, pytest.mark.exhaustive, pytest.mark.usefixtures("leaves_nothing")]
 
 
-def test_64_games(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_64_games():
     with cypool.make("Basic-v1", num_envs=64, num_threads=16, seed=0, engine_pid=True) as env:
         _, info = env.reset()
         assert len(set(info["engine_pid"])) == 64
@@ -41,11 +31,9 @@ def test_64_games(tmp_path, monkeypatch):
             *_, truncated, info = env.step(np.zeros((64, 3)))
             # some of them had come to their end: these were found dead by the reset
             assert set(np.flatnonzero(info["engine_restarted"])) == set(victims)
-    assert_nothing_left(tmp_path)
 
 
-def test_8_players(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_8_players():
     config = {"available_game_variables": ["PLAYER_NUMBER", "PLAYER_COUNT"], "screen_resolution": "RES_160X120"}
     rng = np.random.default_rng(0)
     with cypool.make("VizdoomBasic-MultiBinary-v1", scenario_config_file="cig.cfg", config=config, num_envs=2,
@@ -64,66 +52,42 @@ def test_8_players(tmp_path, monkeypatch):
             assert truncated[1] and info["engine_restarted"].tolist() == [False, True]
             *_, truncated, info = env.step(actions)
             assert not truncated[1] and not info["engine_restarted"].any()
-    assert_nothing_left(tmp_path)
 
 
-def test_engines_of_matches_killed_at_any_moment(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    done = threading.Event()
-    kills = []
+def test_engines_of_matches_killed_at_any_moment():
+    rng, kills, actions = np.random.default_rng(0), [], np.zeros((2, 2, 3), np.int8)
 
     def kill():
-        while not done.wait(rng.random() * 2):
-            found = psutil.Process().children()
-            # one may end at this moment
-            with suppress(psutil.NoSuchProcess, ValueError):
-                victim = found[rng.integers(len(found))]
-                if victim.name() == "vizdoom":
-                    victim.kill()
-                    kills.append(victim.pid)
+        time.sleep(rng.random() * 2)
+        # one may end at this moment; there may be none
+        with suppress(psutil.NoSuchProcess, ValueError):
+            victim = rng.choice(engines())
+            victim.kill()
+            kills.append(victim.pid)
 
     # a call that waited for the time limit would wait for ever
     with cypool.make("VizdoomBasic-MultiBinary-v1", scenario_config_file="multi_duel.cfg", num_envs=2, num_players=2,
                      frame_skip=2, seed=0, num_threads=2, engine_timeout=1e5) as env:
         env.reset()
-        killer = threading.Thread(target=kill)
-        killer.start()
-        restarts, end = 0, time.monotonic() + 2 * LIMIT
-        try:
-            # on a slow machine it is mostly those which start that are killed, and these are not reported
-            while len(kills) < 40 or restarts <= 10:
-                assert time.monotonic() < end, f"{len(kills)} kills and {restarts} restarts within {2 * LIMIT} s"
-                try:
-                    batch = env.step(np.zeros((2, 2, 3), np.int8))
-                    assert not (batch[3] & ~batch[4]["engine_restarted"]).any()
-                except cypool.EnvError as error:
-                    # killed three times in a row while it started
-                    assert "failed 3 times" in str(error)
-                    batch = error.batch
-                restarts += batch[4]["engine_restarted"].sum()
-        finally:
-            done.set()
-            join(killer)
+        with meanwhile(kill):
+            for _, batch, causes in steps_while_harmed(env, lambda: actions, kills, 40, 11, 2 * LIMIT):
+                assert all("failed 3 times" in str(cause) for cause in causes.values())
+                assert causes or not (batch[3] & ~batch[4]["engine_restarted"]).any()
         env.reset()
-        assert not env.step(np.zeros((2, 2, 3), np.int8))[3].any()
-    assert_nothing_left(tmp_path)
+        assert not env.step(actions)[3].any()
 
 
-def test_engines_stopped_at_any_moment(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    done = threading.Event()
-    stops = []
+def test_engines_stopped_at_any_moment():
+    rng, stops = np.random.default_rng(0), []
 
     def stop():
-        while not done.wait(rng.random() / 2):
-            for process in psutil.Process().children():
-                # one may end at this moment
-                with suppress(psutil.NoSuchProcess):
-                    if process.name() == "vizdoom" and rng.random() < 0.15:
-                        process.suspend()
-                        stops.append(process.pid)
+        time.sleep(rng.random() / 2)
+        for process in engines():
+            # one may end at this moment
+            with suppress(psutil.NoSuchProcess):
+                if rng.random() < 0.15:
+                    process.suspend()
+                    stops.append(process.pid)
 
     # one that starts must not seem hung, however slow the machine
     began = time.monotonic()
@@ -133,29 +97,14 @@ def test_engines_stopped_at_any_moment(tmp_path, monkeypatch):
     with cypool.make("VizdoomBasic-v1", num_envs=4, frame_skip=4, seed=0, num_threads=4,
                      engine_timeout=patience) as env:
         env.reset()
-        stopper = threading.Thread(target=stop)
-        stopper.start()
-        restarts, end = 0, time.monotonic() + 2 * LIMIT
-        try:
-            while len(stops) < 40 or restarts < 3:
-                assert time.monotonic() < end, f"{len(stops)} stops and {restarts} restarts within {2 * LIMIT} s"
-                try:
-                    batch = env.step(rng.integers(0, 4, 4))
-                except cypool.EnvError as error:
-                    # stopped three times in a row while it started
-                    assert "failed 3 times" in str(error)
-                    batch = error.batch
-                restarts += batch[4]["engine_restarted"].sum()
-        finally:
-            done.set()
-            join(stopper)
+        with meanwhile(stop):
+            for *_, causes in steps_while_harmed(env, lambda: rng.integers(0, 4, 4), stops, 40, 3, 2 * LIMIT):
+                assert all("failed 3 times" in str(cause) for cause in causes.values())
         env.reset()
         assert not env.step([0] * 4)[3].any()
-    assert_nothing_left(tmp_path)
 
 
-def test_a_hung_engine_ends_the_match(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_hung_engine_ends_the_match():
     with cypool.make("VizdoomBasic-MultiBinary-v1", scenario_config_file="multi_duel.cfg", num_envs=2, num_players=2,
                      seed=0, num_threads=2, engine_timeout=15, engine_pid=True) as env:
         _, info = env.reset()
@@ -168,4 +117,3 @@ def test_a_hung_engine_ends_the_match(tmp_path, monkeypatch):
         os.kill(info["engine_pid"][0, 1], signal.SIGSTOP)
         _, info = env.reset()
         assert info["engine_restarted"].tolist() == [True, False]
-    assert_nothing_left(tmp_path)
