@@ -35,6 +35,16 @@ CARTPOLE = "cypool.envs.classic_control.classic_control:CartPole"
 VERBS = ("list", "info", "check", "new", "get", "doctor", "bench", "tune", "play")
 
 
+@pytest.fixture
+def shown(capsys):
+    """Runs a command that succeeds; returns what it prints."""
+    def run(*words):
+        assert main(words) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
 def test_importing_cypool_imports_none_of_it(run_python):
     done = run_python("import cypool, sys; print(*sys.modules)")
     assert not {"argparse", "cypool.tools"} & set(done.stdout.split())
@@ -48,14 +58,12 @@ def test_the_help_is_light(run_python):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_examples(verb, capsys):
-    assert main([verb, "--help"]) == 0
-    assert f"cypool {verb}" in capsys.readouterr().out.partition("Examples:")[2]
+def test_every_verb_has_examples(verb, shown):
+    assert f"cypool {verb}" in shown(verb, "--help").partition("Examples:")[2]
 
 
-def test_version(capsys):
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"cypool {cypool.__version__}\n"
+def test_version(shown):
+    assert shown("--version") == f"cypool {cypool.__version__}\n"
 
 
 def test_info_has_the_meaning_of_each_option_behind_a_signature():
@@ -75,25 +83,20 @@ def test_info_has_the_meaning_of_each_option_behind_a_signature():
 
 
 @pytest.mark.families("atari")
-def test_list(capsys):
-    assert main(["list", "cartpole-v?"]) == 0
-    assert capsys.readouterr().out == "CartPole-v0\nCartPole-v1\n"
-    assert main(["list", "ale/po*", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert main(["list", "Classic_Control"]) == 0
-    listed = capsys.readouterr().out.split()
+def test_list(shown):
+    assert shown("list", "cartpole-v?") == "CartPole-v0\nCartPole-v1\n"
+    found = json.loads(shown("list", "ale/po*", "--json"))
+    listed = shown("list", "Classic_Control").split()
     assert "Pendulum-v1" in listed and "ALE/Pong-v5" not in listed
     assert [each["reference"] for each in found if each["id"] == "ALE/Pong-v5"] == ["cypool.envs.atari.reference:make"]
 
 
-def test_info(capsys):
-    assert main(["info", "CartPole-v1", "--json", "-o", "sutton_barto_reward=True"]) == 0
-    report = json.loads(capsys.readouterr().out)
+def test_info(shown):
+    report = json.loads(shown("info", "CartPole-v1", "--json", "-o", "sutton_barto_reward=True"))
     assert report["action"] == "Discrete(2)" and report["max_episode_steps"] == 500
     assert report["options"]["sutton_barto_reward"] == {
         "value": True, "meaning": "Uses the rewards from Sutton and Barto's book."}
-    assert main(["info", "CartPole-v1", "--picture"]) == 0
-    said = capsys.readouterr().out
+    said = shown("info", "CartPole-v1", "--picture")
     assert "Gymnasium's CartPole-v1" in said and "▀" * 72 in said
 
 
@@ -112,23 +115,20 @@ def test_info_without_the_package_of_a_family_says_the_rest(run_forked, id, pack
 
 
 @pytest.mark.families("minigrid")
-def test_info_of_a_class_without_a_text_has_its_familys(capsys):
-    assert main(["info", "MiniGrid-DoorKey-8x8-v0", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["about"].startswith("MiniGrid: ")
+def test_info_of_a_class_without_a_text_has_its_familys(shown):
+    assert json.loads(shown("info", "MiniGrid-DoorKey-8x8-v0", "--json"))["about"].startswith("MiniGrid: ")
 
 
 @pytest.mark.families("lbf")
-def test_info_leaves_room_for_a_limit_of_the_environments_own(capsys):
-    assert main(["info", "Foraging-8x8-2p-3f-v3"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
+def test_info_leaves_room_for_a_limit_of_the_environments_own(shown):
+    said = " ".join(shown("info", "Foraging-8x8-2p-3f-v3").split())
     assert "step limit set by the environment, if any" in said and "time_limit = 50 Maximum number of steps" in said
 
 
 @pytest.mark.families("mujoco")
-def test_info_fits_80_columns(capsys, monkeypatch):
+def test_info_fits_80_columns(shown, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    assert main(["info", "Ant-v5"]) == 0
-    said = capsys.readouterr().out
+    said = shown("info", "Ant-v5")
     assert max(map(len, said.splitlines())) <= 80
     # spaces and options come before the text, whose lines are as long as the terminal has room for
     parts = ["observation  ", "obs_dtype = 'float64'\n    ", "\nReward: For velocity"]
@@ -161,26 +161,23 @@ Action: three
 
 
 @pytest.mark.families("mujoco")
-def test_options_of_base_classes_are_explained(capsys):
-    assert main(["info", "Ant-v5", "--json"]) == 0
-    options = json.loads(capsys.readouterr().out)["options"]
+def test_options_of_base_classes_are_explained(shown):
+    options = json.loads(shown("info", "Ant-v5", "--json"))["options"]
     assert [name for name, option in options.items() if not option["meaning"]] == []
 
 
-def test_check(capsys):
-    assert main(["check", "CartPole-v1", "--num-steps", "20", "--seeds", "2", "--json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+def test_check(shown):
+    report = json.loads(shown("check", "CartPole-v1", "--num-steps", "20", "--seeds", "2", "--json"))
     assert report["holds"] and report["parity"]["seeds"] == [0, 1] and len(report["contract"]["passed"]) == 8
 
 
 @pytest.mark.families("atari")
 @pytest.mark.parametrize("option", [[], ["-o", "preset=None"]])
-def test_check_without_a_preset_compares_with_one(capsys, option):
-    assert main(["check", "Pong-v5", "--only", "parity", "--num-steps", "10", "--seeds", "1", *option]) == 0
-    assert "matches AtariVectorEnv of ale_py 0.12.1 byte for byte with preset='ale': 1 seeds" in capsys.readouterr().out
-    assert main(["info", "Pong-v5"]) == 0
-    assert "`cypool check Pong-v5` compares cypool with it byte for byte with preset='ale'" in " ".join(
-        capsys.readouterr().out.split())
+def test_check_without_a_preset_compares_with_one(shown, option):
+    said = shown("check", "Pong-v5", "--only", "parity", "--num-steps", "10", "--seeds", "1", *option)
+    assert "matches AtariVectorEnv of ale_py 0.12.1 byte for byte with preset='ale': 1 seeds" in said
+    said = " ".join(shown("info", "Pong-v5").split())
+    assert "`cypool check Pong-v5` compares cypool with it byte for byte with preset='ale'" in said
 
 
 @pytest.mark.families("atari")
@@ -205,9 +202,8 @@ def test_check_reports_a_difference(capsys, monkeypatch):
 
 
 @pytest.mark.families("atari")
-def test_doctor(capsys):
-    assert main(["doctor", "--json"]) == 0
-    findings = json.loads(capsys.readouterr().out)
+def test_doctor(shown):
+    findings = json.loads(shown("doctor", "--json"))
     assert len({finding["topic"] for finding in findings}) == len(EXAMINATIONS)
     assert not [each for each in findings if each["found"].startswith("the check failed")]
     assert all(finding["advice"] for finding in findings if finding["status"] != "ok")
@@ -235,18 +231,18 @@ def test_doctor_says_which_mujoco_there_is(monkeypatch, tmp_path, version, statu
     ("Swimmer-v5", [], "lanes"),
     ("dm_control/walker-walk-v0", ["action_repeat=2"], "mj_step: each repetition of an action has"),
 ])
-def test_info_says_what_steps_a_robot(capsys, id, options, said):
+def test_info_says_what_steps_a_robot(shown, id, options, said):
     pytest.importorskip("dm_control")
     check = pytest.importorskip("cypool.envs.shared.lanes.mujoco_lanes").check_machine
     try:
         check()
     except ValueError as error:
         pytest.skip(f"lanes: {error}")
-    assert main(["info", id, "--json", *(word for option in options for word in ("--option", option))]) == 0
-    assert json.loads(capsys.readouterr().out)["stepped_by"].startswith(said)
+    report = json.loads(shown("info", id, "--json", *(word for option in options for word in ("--option", option))))
+    assert report["stepped_by"].startswith(said)
 
 
-def test_doctor_says_what_is_wrong(capsys, monkeypatch, tmp_path):
+def test_doctor_says_what_is_wrong(shown, monkeypatch, tmp_path):
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
     monkeypatch.setenv("CYPOOL_CACHE", str(tmp_path / "open"))
@@ -254,8 +250,7 @@ def test_doctor_says_what_is_wrong(capsys, monkeypatch, tmp_path):
     # the one that draws takes a second
     monkeypatch.setattr("cypool.tools.cli.doctor.EXAMINATIONS",
                         [each for each in EXAMINATIONS if each.__name__ in ("_cache", "_compiler")])
-    assert main(["doctor"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    said = " ".join(shown("doctor").split())
     assert "no-such-compiler does not run" in said and "set CYPOOL_CACHE to a folder of your own" in said
     assert "1 warning" in said
 
@@ -450,11 +445,10 @@ def test_smaller_pictures():
     ("CartPole-v1", "sutton_barto_reward=True", ["--for", "learner-ms", "0.1"], None),
     pytest.param("board/connect_four-v0", "view=single", ["--for", "learner-ms", "0.1"], None,
                  marks=pytest.mark.families("board"))])
-def test_tune(id, option, words, asynchronous, capsys, monkeypatch):
+def test_tune(id, option, words, asynchronous, shown, monkeypatch):
     for name in ("WARM_UP", "FIRST"):
         monkeypatch.setattr(tuning, name, 0.001)
-    assert main(["tune", id, "--max-envs", "4", "-o", option, "--json", *words]) == 0
-    report = json.loads(capsys.readouterr().out)
+    report = json.loads(shown("tune", id, "--max-envs", "4", "-o", option, "--json", *words))
     tried = {(each["num_envs"], each["batch_size"]) for each in report["settings"]}
     assert asynchronous is None or all((batch < n) == asynchronous for n, batch in tried)
     assert {key: report["settings"][0][key] for key in report["best"]} == report["best"]
@@ -471,21 +465,19 @@ def test_tune_chooses_the_smallest_that_is_nearly_the_fastest():
 
 
 @pytest.mark.parametrize("name", ["film.gif", "film.mp4", "film.png"])
-def test_play_records(name, tmp_path, capsys):
+def test_play_records(name, tmp_path, shown):
     pytest.importorskip("imageio")
-    assert main(["play", "CartPole-v1", "--record", str(tmp_path / name), "--steps", "5", "--seed", "1"]) == 0
-    assert (tmp_path / name).stat().st_size > 100
-    assert "5 steps, rewards 5" in " ".join(capsys.readouterr().out.split())
+    said = shown("play", "CartPole-v1", "--record", str(tmp_path / name), "--steps", "5", "--seed", "1")
+    assert (tmp_path / name).stat().st_size > 100 and "5 steps, rewards 5" in " ".join(said.split())
 
 
 @pytest.mark.parametrize("words", [[], ["--random"], ["--policy", "acts:act"]])
-def test_play_in_a_window(words, tmp_path, capsys, monkeypatch):
+def test_play_in_a_window(words, tmp_path, shown, monkeypatch):
     pytest.importorskip("pygame")
     (tmp_path / "acts.py").write_text("def act(obs):\n    return [1] * len(obs)\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    assert main(["play", "CartPole-v1", "--steps", "5", "--fps", "1000", *words]) == 0
-    assert "5 steps, rewards 5" in capsys.readouterr().out
+    assert "5 steps, rewards 5" in shown("play", "CartPole-v1", "--steps", "5", "--fps", "1000", *words)
 
 
 @pytest.mark.families("atari")
@@ -514,13 +506,13 @@ def test_play_without_a_display_prints_the_text_of_a_game(tmp_path):
 
 @pytest.mark.parametrize("words, size", [
     (["--num-envs", "3", "--steps", "2"], (1200, 800)), (["--random"], (600, 400))])
-def test_play_writes_a_picture_of_a_grid(words, size, tmp_path, capsys):
+def test_play_writes_a_picture_of_a_grid(words, size, tmp_path, shown):
     pytest.importorskip("pygame")
     image = pytest.importorskip("PIL.Image")
-    assert main(["play", "CartPole-v1", "--png", str(tmp_path / "grid.png"), *words]) == 0
+    said = shown("play", "CartPole-v1", "--png", str(tmp_path / "grid.png"), *words)
     with image.open(tmp_path / "grid.png") as picture:
         assert picture.size == size and picture.n_frames == 1 and picture.convert("L").getextrema() != (0, 0)
-    assert f"{size[0]} x {size[1]} pixels after {2 if len(words) > 1 else 40} steps" in capsys.readouterr().out
+    assert f"{size[0]} x {size[1]} pixels after {2 if len(words) > 1 else 40} steps" in said
 
 
 @pytest.fixture
@@ -572,15 +564,14 @@ def test_play_without_the_display_that_was_asked_for_is_refused(capsys, monkeypa
     assert "cannot open a window: none not available" in said and said.count("\n") == 1
 
 
-def test_keys_in_a_window(capsys, monkeypatch):
+def test_keys_in_a_window(shown, monkeypatch):
     """In a game of turns a key is a step; Escape ends it."""
     pygame = pytest.importorskip("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     batches = [[pygame.K_RIGHT], [], [pygame.K_DOWN], [pygame.K_r], [pygame.K_ESCAPE]]
     monkeypatch.setattr(pygame.event, "get", lambda: [
         pygame.event.Event(kind, key=key) for key in batches.pop(0) for kind in (pygame.KEYDOWN, pygame.KEYUP)])
-    assert main(["play", "FrozenLake-v1", "--fps", "1000"]) == 0
-    assert "2 steps" in capsys.readouterr().out and batches == []
+    assert "2 steps" in shown("play", "FrozenLake-v1", "--fps", "1000") and batches == []
 
 
 def test_play_without_pygame(capsys, monkeypatch):
@@ -623,9 +614,8 @@ def test_ray_alone_is_no_rllib(monkeypatch):
 
 
 @pytest.mark.families("atari")
-def test_a_text_for_several_options_is_printed_once(capsys):
-    assert main(["info", "Pong-v5"]) == 0
-    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+def test_a_text_for_several_options_is_printed_once(shown):
+    lines = [line.strip() for line in shown("info", "Pong-v5").splitlines()]
     texts = [line for line in lines if line.endswith(".") and len(line) > 40]
     assert len(set(texts)) == len(texts)
 
@@ -636,9 +626,9 @@ def test_no_words_show_the_help(capsys):
     assert all(f"  {verb} " in said for verb in VERBS) and "--version" in said
 
 
-def test_options_stand_anywhere(capsys):
-    assert main(["info", "--json", "-o", "sutton_barto_reward=True", "CartPole-v1"]) == 0
-    assert json.loads(capsys.readouterr().out)["options"]["sutton_barto_reward"]["value"] is True
+def test_options_stand_anywhere(shown):
+    report = json.loads(shown("info", "--json", "-o", "sutton_barto_reward=True", "CartPole-v1"))
+    assert report["options"]["sutton_barto_reward"]["value"] is True
 
 
 def test_a_closed_pipe_ends_the_command_quietly(tmp_path):
