@@ -203,44 +203,43 @@ def test_tables_of_the_catalogue(tool):
     assert all(f"<code>{each.id}" in text.replace("<wbr>", "") for each in entries)
 
 
-@pytest.mark.families("classic_control")
-def test_pictures_are_used_again(tool, tmp_path, monkeypatch):
+@pytest.fixture
+def catalogue(tool, tmp_path, monkeypatch):
+    """The module, which can draw and has kept no pictures."""
     pytest.importorskip("pygame")
     pytest.importorskip("PIL")
     module = tool("catalogue")
     monkeypatch.setattr(module, "PICTURES", tmp_path / "kept")
-    assert module.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
-    monkeypatch.setattr(module, "draw", lambda id, file, frames: file.write_bytes(b""))
-    assert module.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
+    return module
+
+
+@pytest.mark.families("classic_control")
+def test_pictures_are_used_again(catalogue, tmp_path, monkeypatch):
+    assert catalogue.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
+    monkeypatch.setattr(catalogue, "draw", lambda id, file, frames: file.write_bytes(b""))
+    assert catalogue.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
     assert (tmp_path / "CartPole-v1.webp").stat().st_size
     # nothing could be drawn
-    assert module.take_picture("Acrobot-v1", tmp_path) is None
+    assert catalogue.take_picture("Acrobot-v1", tmp_path) is None
 
 
 @pytest.mark.families("classic_control")
-def test_a_picture_that_cannot_be_drawn_is_tried_again(tool, tmp_path, monkeypatch, capsys):
-    pytest.importorskip("pygame")
-    pytest.importorskip("PIL")
-    module = tool("catalogue")
-    monkeypatch.setattr(module, "PICTURES", tmp_path / "kept")
+def test_a_picture_that_cannot_be_drawn_is_tried_again(catalogue, tmp_path, monkeypatch, capsys):
     with monkeypatch.context() as without:
         without.setitem(sys.modules, "pygame", None)
-        assert module.take_picture("CartPole-v1", tmp_path) is None
+        assert catalogue.take_picture("CartPole-v1", tmp_path) is None
     assert "catalogue: no picture of CartPole-v1: " in capsys.readouterr().err
-    assert module.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
+    assert catalogue.take_picture("CartPole-v1", tmp_path) == "CartPole-v1.webp"
 
 
 @pytest.mark.families("classic_control")
-def test_a_family_begins_with_films(tool, tmp_path, monkeypatch):
-    pytest.importorskip("pygame")
+def test_a_family_begins_with_films(catalogue, tmp_path):
     image = pytest.importorskip("PIL.Image")
-    module = tool("catalogue")
-    monkeypatch.setattr(module, "PICTURES", tmp_path / "kept")
-    films = module.films_of(module.families()["classic_control"][0], tmp_path)
+    films = catalogue.films_of(catalogue.families()["classic_control"][0], tmp_path)
     assert len(films) == 3 and all((tmp_path / Path(film).name).is_file() for film in films.values())
     with image.open(tmp_path / Path(films["CartPole-v1"]).name) as film:
         assert film.n_frames > 1
-    assert module.shown(films).count("<figcaption>") == 3 and not module.shown({})
+    assert catalogue.shown(films).count("<figcaption>") == 3 and not catalogue.shown({})
 
 
 @pytest.mark.families("classic_control")

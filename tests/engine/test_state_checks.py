@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 from engine.threads import start
-from receiving import started
+from receiving import started, stepped
 from state_edits import with_own
 from waiting import join
 
@@ -25,6 +25,13 @@ PREFIX = len(MAGIC) + 32 + 8
 
 def put(own, k, value):
     return (*own[:k], value, *own[k + 1:])
+
+
+def saved(id, num_steps=0, **options):
+    """Returns a pool of one environment after some steps, its state, and the environment's own part of that."""
+    env = stepped(started(cypool.make(id, seed=0, **options)), num_steps)
+    state = env.save()
+    return env, state, state.rows[0]["own"]
 
 
 def refused(env, state, own):
@@ -58,10 +65,7 @@ TOY = [
 
 @pytest.mark.parametrize(("id", "options", "bad"), TOY, ids=[f"{id} {options}" for id, options, _ in TOY])
 def test_numbers_out_of_range(id, options, bad):
-    env = started(cypool.make(id, seed=0, **options))
-    env.step(env.action_space.sample())
-    state = env.save()
-    own = state.rows[0]["own"]
+    env, state, own = saved(id, 1, **options)
     for k, values in enumerate(bad):
         for value in (*values, None, "1", [1], 10**400):
             refused(env, state, put(own, k, value))
@@ -70,9 +74,8 @@ def test_numbers_out_of_range(id, options, bad):
 
 
 def test_a_ball_in_the_last_row_falls_no_further():
-    env = started(cypool.make("Catch-v0", seed=0))
-    state = env.save()
-    env.load(with_own(state, put(state.rows[0]["own"], 0, 9)))
+    env, state, own = saved("Catch-v0")
+    env.load(with_own(state, put(own, 0, 9)))
     obs, _, terminated, _, _ = env.step([1])
     assert terminated[0] and obs[0, 9].sum() > 0 == obs[0, :9].sum()
 
@@ -119,9 +122,7 @@ def test_damaged_atari_states(id):
 
 
 def test_numbers_that_ale_would_trust():
-    env = started(cypool.make("Pitfall2-v5", seed=0))
-    state = env.save()
-    own = state.rows[0]["own"]
+    env, state, own = saved("Pitfall2-v5")
     unpacked = zlib.decompress(own[0])
 
     def with_number(place, value):
@@ -142,9 +143,7 @@ def test_numbers_that_ale_would_trust():
 
 
 def test_a_bool_of_ale_that_is_neither():
-    env = started(cypool.make("ChopperCommand-v5", seed=0))
-    state = env.save()
-    own = state.rows[0]["own"]
+    env, state, own = saved("ChopperCommand-v5")
     unpacked = bytearray(zlib.decompress(own[0]))
     # the last one of the emulator's: whether the game has started
     assert unpacked[own[1] - 5:own[1] - 1] == b"\1\0\0\0" and unpacked[own[1] - 1] in (0, 1)
@@ -154,11 +153,8 @@ def test_a_bool_of_ale_that_is_neither():
 
 def test_indices_of_mujoco():
     mujoco = pytest.importorskip("mujoco")
-    env = started(cypool.make("Ant-v5", seed=0, frame_stack=2, randomize={"body_mass": (0.5, 2)}, width=60, height=44))
-    env.step(env.action_space.sample())
-    state = env.save()
-    packed, time, awake, newest, info, drawn, view, version = state.rows[0]["own"]
-    own = state.rows[0]["own"]
+    env, state, own = saved("Ant-v5", 1, frame_stack=2, randomize={"body_mass": (0.5, 2)}, width=60, height=44)
+    packed, time, awake, newest, info, drawn, view, version = own
     data = mujoco.MjData(mujoco.MjModel.from_xml_path(gymnasium.__path__[0] + "/envs/mujoco/assets/ant.xml"))
     unpacked = zlib.decompress(packed)
     first = data.qpos.__array_interface__["data"][0]
@@ -239,21 +235,18 @@ def test_streams_of_pools(id):
 
 def test_streams_of_dm_control():
     pytest.importorskip("dm_control")
-    env = started(cypool.make("dm_control/cartpole-swingup-v0", seed=0))
-    state = env.save()
-    key, pos, *others = state.rows[0]["own"][4]
+    env, state, own = saved("dm_control/cartpole-swingup-v0")
+    key, pos, *others = own[4]
     for bad, at, message in BAD_KEYS:
         with pytest.raises(ValueError, match=f"^state: .* env 0 cannot load: ValueError: random: {message}"):
-            env.load(with_own(state, put(state.rows[0]["own"], 4, (bad, at, *others))))
+            env.load(with_own(state, put(own, 4, (bad, at, *others))))
     for bad in ("x", None, key[:-1]):
         with pytest.raises(ValueError, match="ValueError: random: expected the key of an MT19937, got"):
-            env.load(with_own(state, put(state.rows[0]["own"], 4, (bad, pos, *others))))
+            env.load(with_own(state, put(own, 4, (bad, pos, *others))))
 
 
 def test_streams_of_atari():
-    env = started(cypool.make("Pong-v5", seed=0, obs_type="ram", stack_num=1))
-    state = env.save()
-    own = state.rows[0]["own"]
+    env, state, own = saved("Pong-v5", obs_type="ram", stack_num=1)
     numbers = own[2].split()
     assert len(numbers) == 625
     zeros = [b"0"] * 624
