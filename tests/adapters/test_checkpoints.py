@@ -35,8 +35,6 @@ def disturb():
     random.seed(12345)
 
 
-# ---- Stable-Baselines3
-
 def sb3_agent(kind, env):
     from stable_baselines3 import DQN, PPO, SAC
 
@@ -120,8 +118,6 @@ def test_sb3_reset_after_a_checkpoint_continues_unless_it_has_a_seed(tmp_path):
         assert (again.reset() != obs).any()
 
 
-# ---- Tianshou
-
 def tianshou_run(seed=0):
     """Returns (vector, algorithm, buffer, collector, optimizers) of DQN."""
     from tianshou.algorithm import DQN
@@ -181,8 +177,6 @@ def test_tianshou_continues_with_the_same_bits(tmp_path):
     collector.reset(reset_buffer=False)
     assert tianshou_learn(algorithm, buffer, collector, 50) == wanted
 
-
-# ---- TorchRL
 
 def torchrl_run():
     from tensordict.nn import TensorDictModule, TensorDictSequential

@@ -59,8 +59,6 @@ def refused(kind, message, call, env):
         assert receive_all(env) == [0, 1, 2, 3]
 
 
-# env ids
-
 BAD_IDS = [([4], ValueError), ([-1], ValueError), ([0, 1000], ValueError), ([10**8, 0], ValueError),
            ([-10**8], ValueError), ([1] * 6, ValueError), ([0, 0], ValueError), ([1.5], TypeError),
            (np.array([1.0]), TypeError), ([[0, 1]], ValueError), (2, ValueError), (np.array(2), ValueError),
@@ -126,9 +124,6 @@ def test_ids_in_flight(api, id):
     # the batch that comes after the reset would be of environments 0 and 2, and their rewards would be lost
     env.send([0, 0], [0, 2])
     refused(RuntimeError, "reset: expected no environments in flight", lambda: env.reset([1]), env)
-
-
-# shape and type of actions
 
 
 @sync_and_async
@@ -202,9 +197,6 @@ def test_arrays_in_a_dict_may_be_read_only_and_may_change_after_send(api, batch_
     assert states[0] == states[1]
 
 
-# values of actions
-
-
 @sync_and_async
 @every_face
 @pytest.mark.parametrize("id", ["Pong-v5", "walker/Walk-v0", "walker/Trouble-v0"])
@@ -215,9 +207,6 @@ def test_actions_out_of_range(walker, id, api, batch_size):
         for call in (env.step, env.send):
             refused(ValueError, rf"actions: expected integers in \[0, {most + 1}\), got {action} in row 1",
                     lambda call=call, action=action: call([0, action], [2, 1]), env)
-
-
-# order of calls
 
 
 @sync_and_async
@@ -301,9 +290,6 @@ def test_a_spec_is_copied():
         pickle.dumps(spec)
 
 
-# make
-
-
 @envpools_faces
 @pytest.mark.parametrize(("argument", "value", "kind"), [
     ("num_threads", -1, ValueError), ("num_threads", 100_000, ValueError), ("num_threads", 1.5, TypeError),
@@ -346,9 +332,6 @@ def test_the_least_and_the_most_that_atari_takes(options):
 def test_envpools_base_path_is_never_looked_at():
     env = envpool.make_gymnasium("Pong-v5", base_path="/no/such/folder")
     assert env.reset()[0].any()
-
-
-# render
 
 
 def numbers_of(api, ids):

@@ -79,8 +79,6 @@ def test_importing_it_loads_neither_ray_nor_torch(run_forked):
     assert done.stderr == "" and not {"ray", "torch"} & set(done.stdout.split())
 
 
-# distributions
-
 logits = st.lists(st.lists(st.floats(-30, 30, width=32), min_size=4, max_size=4), min_size=2, max_size=2)
 
 
@@ -150,9 +148,6 @@ def test_which_distribution_fits():
         distribution_of(Array((2,), np.int32))
 
 
-# strategies
-
-
 def test_strategies():
     def known(kl):
         return lambda: kl
@@ -184,9 +179,6 @@ def test_bad_values(make, name):
         make()
 
 
-# policies
-
-
 def test_mlp_policy():
     policy = MLPPolicy("CartPole-v1", hidden=(5, 3), seed=1)
     obs = np.random.default_rng(0).standard_normal((7, 4)).astype(np.float32)
@@ -215,9 +207,6 @@ def test_mlp_policy_for_other_spaces():
     pictures = MLPPolicy("Pong-v5", hidden=(), scale=1 / 255)
     white = pictures(np.full((1, 4, 84, 84), 255, np.uint8))["params"]
     np.testing.assert_allclose(white[0], pictures.get_weights()["w0"].sum(0), atol=1e-5)
-
-
-# the worker
 
 
 def started(id="CartPole-v1", mode="NextStep", policy=None, num_threads=1, **kwargs):

@@ -20,9 +20,6 @@ def made(id=ID, **options):
     return env
 
 
-# ---- views
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_players_view_shows_what_the_mover_view_shows(mode):
     mover, players = (made("board/othello-v0", view=view, autoreset_mode=mode) for view in ("mover", "players"))
@@ -179,9 +176,6 @@ def test_opponent_that_is_wrong_is_refused(given, message):
         made(view="single", **given)
 
 
-# ---- legal actions
-
-
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("view, whose", [("mover", ""), ("single", ""), ("players", " for player_1")])
 def test_illegal_action_is_an_error_before_anything_is_stepped(mode, view, whose):
@@ -266,9 +260,6 @@ def test_rollout_with_an_illegal_action_costs_the_row():
     assert not caught.value.batch.truncated[:, 1].any()
 
 
-# ---- what else a pool has
-
-
 @pytest.mark.parametrize("id", GAMES)
 def test_number_of_threads_makes_no_difference(id):
     results = []
@@ -298,9 +289,6 @@ def test_history_goes_back_to_a_position(view):
     assert info["current_player"].tolist() == seen[6]
 
 
-# ---- the spec
-
-
 def test_illegal_takes_a_discrete_action():
     with pytest.raises(ValueError, match="illegal: expected None unless the action space is Discrete, got 'error'"):
         EnvSpec(observation=Array((1,), np.float32), action=Array((1,), np.float32), illegal="error")
@@ -315,9 +303,6 @@ def test_mask_column_is_where_observe_writes_it():
     assert EnvSpec(observation=tensor, action=Discrete(2), info={"x": mask, "action_mask": mask},
                    illegal="lose").mask_column == 2
     assert EnvSpec(observation=tensor, action=Discrete(2), info={"action_mask": mask}).mask_column is None
-
-
-# ---- PettingZoo
 
 
 @pytest.mark.parametrize("game, theirs", [("connect_four", "connect_four_v3"), ("tic_tac_toe", "tictactoe_v3")])

@@ -1,4 +1,4 @@
-"""Crafter: crafter's bits, with sets that keep their order and with those that it has; states; options; the package."""
+"""Crafter: its bits, with sets that keep their order and with those that it has; episodes; states; options; package."""
 import gc
 import weakref
 from importlib.metadata import PackageNotFoundError
@@ -52,9 +52,6 @@ def at_night(env, **numbers):
         getattr(world, name)[:] = value
     env.load(world.pack())
     return env.save()
-
-
-# ---- the behaviour of crafter
 
 
 def test_names_and_ids():
@@ -132,9 +129,6 @@ def test_render_is_what_crafter_does():
     assert duel.ours.save().rows[0]["own"] == before.rows[0]["own"]
     for _ in range(3):
         duel.step(3)
-
-
-# ---- observations
 
 
 def test_semantic_observations():
@@ -224,9 +218,6 @@ def test_all_vector_instructions_give_the_same(name):
         use_simd(SIMD[-1])
 
 
-# ---- episodes and seeds
-
-
 def test_seeds_of_any_size():
     """Python's hash of (seed, episode) seeds an episode."""
     for seed in (0, 2**61 - 1, 2**61, 2**63, 2**70 + 3):
@@ -258,9 +249,6 @@ def test_no_reward():
         env.load(world.pack())
         _, reward, _, _, info = env.step([0])
         assert reward[0] == 0 and info["reward"][0] == -0.5
-
-
-# ---- states
 
 
 test_states_go_on = continues([(ID, mode, {}) for mode in MODES], before=25, after=30, length=20, **SMALL)
@@ -386,9 +374,6 @@ def test_a_chunk_that_is_missing():
     world.chunks = world.chunks[1:]
     with pytest.raises(ValueError, match=r"objects\[\d+\]: expected a chunk from `chunks`, got \d+"):
         env.load(world.pack())
-
-
-# ---- options, and the package
 
 
 test_bad_options = refuses([

@@ -1,4 +1,4 @@
-"""Meta-World: its bits, its options, states, the package."""
+"""Meta-World: its bits, its options, goals, states, errors, the package."""
 import pickle
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -31,9 +31,6 @@ def tasks(*names):
     """Returns parameters for tasks, without one that the installed package has otherwise."""
     return [pytest.param(name, marks=[pytest.mark.skip(reason="metaworld 3.0.0 has another reward")]
                          if IS_3_0 and name == CHANGED else []) for name in names]
-
-
-# ---- the behaviour of the package
 
 
 def test_tasks_are_those_of_the_package():
@@ -161,9 +158,6 @@ def test_names_of_envpool():
     check_parity("MetaWorld/PickOutOfHole-v3", num_envs=2, num_steps=20, seeds=[1], num_threads=0, max_episode_steps=9)
 
 
-# ---- goals
-
-
 def test_goals_of_a_task_are_the_package_s():
     metaworld = load()
     for task, seed in (("door-open-v3", 4), ("box-close-v3", 0)):
@@ -184,9 +178,6 @@ def test_a_goal_stays_without_sampling():
     env = cypool.make("Meta-World/reach-v3", num_threads=0, seed=5, sample_tasks_on_reset=False)
     first, _ = env.reset()
     assert all((env.reset()[0] == first).all() for _ in range(3))
-
-
-# ---- states
 
 
 test_states_and_copies = continues([
@@ -243,9 +234,6 @@ def test_states_are_checked():
         with pytest.raises((ValueError, TypeError), match="^state: "):
             env.load(with_numbers(state, values))
     env.load(state)
-
-
-# ---- errors
 
 
 test_wrong_options = refuses([
@@ -305,9 +293,6 @@ def test_a_state_without_a_reward_is_an_error():
     theirs.reset()
     with pytest.raises(ValueError, match="margin"):
         theirs.step(np.zeros(4, np.float32))
-
-
-# ---- the package
 
 
 test_other_releases_are_refused = needs(

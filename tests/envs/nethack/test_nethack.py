@@ -1,4 +1,4 @@
-"""NetHack: NLE's bytes, options, states, games that fail, signals, and the files of nle."""
+"""NetHack: NLE's bytes, options, games that fail, signals, states, pictures, the terminal, and the files of nle."""
 import gc
 import importlib.util
 import os
@@ -69,9 +69,6 @@ def played(env, seed, num_steps, choose=None):
 def press(env, keys):
     for key in keys:
         env.step([key])
-
-
-# ---- the behaviour of NLE
 
 
 def test_names():
@@ -161,9 +158,6 @@ def test_infos_and_ends():
     assert env.step([1])[4]["turns"][0] == 1
 
 
-# ---- bad input
-
-
 test_bad_options = refuses([
     ({"task": "chess"}, "task: expected one of 'nethack', 'score'"),
     ({"character": "xyz"}, "character: expected '@', or up to four of role"),
@@ -206,9 +200,6 @@ def test_wild_options():
         except EnvError as error:
             assert "NetHack: the game" in str(error)
     assert played(made(options=["time"]), 7, 30) == alone
-
-
-# ---- games that fail
 
 
 @pytest.mark.parametrize("keys", [b"#panic\ry", b"\xf1yy  "], ids=str)
@@ -296,9 +287,6 @@ def test_signals_pass_on(tmp_path):
         assert done.returncode == -signal.SIGSEGV
         assert ("Fatal Python error: Segmentation fault" in done.stderr) == (on in (before, after)), done.stderr
         assert done.stderr.count("Fatal Python error") <= 1
-
-
-# ---- states
 
 
 # in the same process a block of memory is put back; from a pickle the game is played again
@@ -448,9 +436,6 @@ def test_contract():
     check_env("NetHackScore-v0", num_envs=2)
 
 
-# ---- pictures, and the terminal
-
-
 def test_tiles():
     """The pixels of NLE's pictures, at any time, also after the end."""
     pytest.importorskip("nle")
@@ -521,9 +506,6 @@ def test_example():
     assert (example.play_at_random(3, 8, 4, 1) >= 1).all()
 
 
-# ---- the files of nle
-
-
 def test_other_files(tmp_path, monkeypatch):
     folder = library.find(None)
     for file in (library.LIBRARY_FILE, library.TEXTS_FILE):
@@ -580,7 +562,7 @@ def test_an_endless_loop_ends_in_the_child_of_a_fork():
 
 def test_timer_that_does_not_start_is_an_error(run_forked):
     """Nothing would end an endless loop."""
-    done = run_forked("""
+    assert "NetHack: the system cannot start the timer that stops endless loops" in run_forked("""
 import ctypes, gc, cypool
 from cypool.errors import EnvError
 
@@ -598,8 +580,7 @@ try:
     env.reset()
 except EnvError as error:
     print(error)
-""")
-    assert "NetHack: the system cannot start the timer that stops endless loops" in done.stdout, done.stderr
+""", check=True).stdout
 
 
 def maps_of_this_process():

@@ -44,9 +44,6 @@ def played(short_name, num_steps, **options):
     return env
 
 
-# ---- the bits of OpenSpiel
-
-
 @pytest.mark.parametrize("short_name, parameters", GAMES)
 def test_games_equal_rl_environment(short_name, parameters):
     assert_equal(short_name, 60, 1, **parameters)
@@ -141,9 +138,6 @@ def test_games_of_the_page_can_be_made():
         assert cypool.make(f"openspiel/{name}-v0", num_threads=0).env_spec.illegal == "error"
 
 
-# ---- views, legal actions
-
-
 @pytest.mark.parametrize("short_name, options", [
     ("kuhn_poker", {"view": "players"}), ("leduc_poker", {"view": "single", "seat": "alternate"}), ("oshi_zumo", {}),
     ("laser_tag", {"horizon": 20}), ("backgammon", {"chance_stream": "random_state", "max_player_turns": 9})])
@@ -197,9 +191,6 @@ def test_match_that_is_over_before_the_learner_moves_is_followed_by_another():
     assert env.reset()[1]["action_mask"].any(1).all()
     with pytest.raises(cypool.EnvError, match="seat: expected a player who moves before a match is over, got 1"):
         made("nim", pile_sizes="1", view="single", seat=1)
-
-
-# ---- states: moves that are played again
 
 
 test_continues = continues([
@@ -279,9 +270,6 @@ def test_seed_that_no_random_state_has_is_refused():
         env.reset(seed=2**32)
 
 
-# ---- games that throw
-
-
 @pytest.mark.parametrize("short_name, options, message", [
     ("breakthrough", {"columns": 1}, "cols_ > 1"), ("bridge", {"dealer": 5}, "expected a player, chance or all"),
     ("catch", {"rows": 1}, "the game is over before the first move")])
@@ -310,9 +298,6 @@ except pyspiel.SpielError as error:
     print("SpielError")
 """)
     assert "players: expected a game that OpenSpiel can load, got" in done.stdout and "SpielError" in done.stdout
-
-
-# ---- options, and the package
 
 
 test_refused_options = refuses([

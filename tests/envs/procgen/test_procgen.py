@@ -1,4 +1,4 @@
-"""Procgen: the library's bits, last pictures, states, bad input; the library and its pictures."""
+"""Procgen: the library's bits, last pictures, states, levels, bad input; the library and its pictures."""
 import ctypes
 import hashlib
 import os
@@ -53,9 +53,6 @@ def started(game="coinrun", num_envs=1, num_steps=0, seed=1, **options):
 def parity(id, num_steps, num_envs=2, seed=5, **options):
     return check_parity(id, num_envs=num_envs, num_steps=num_steps, seeds=[seed], num_threads=0,
                         autoreset_mode="SameStep", **options)
-
-
-# ---- the behaviour of procgen
 
 
 def test_ids():
@@ -271,9 +268,6 @@ def test_pictures_for_people():
         env.render()
 
 
-# ---- the contract, and states
-
-
 @pytest.mark.parametrize("id, options", [("procgen-leaper-v0", {}), ("BigfishHard-v0", {}), (
     "procgen-maze-v0", {"use_sequential_levels": True, "distribution_mode": "easy"})])
 def test_contract(id, options):
@@ -382,9 +376,6 @@ def test_states_of_others_are_refused():
         started("coinrun").load(state)
 
 
-# ---- levels
-
-
 def test_play_level():
     env, one = started("coinrun", 3), started("coinrun", num_levels=1, start_level=77, seed=9)
     before = env.save()
@@ -446,9 +437,6 @@ def test_sequential_levels():
     assert seen > 0
 
 
-# ---- bad input
-
-
 test_bad_options = refuses([
     ({"env_name": "nope"}, "env_name: expected one of 'bigfish', "), ({"env_name": ""}, "env_name: expected one of"),
     ({"env_name": "coinrun,maze"}, "env_name: expected one"), ({"env_name": "coinrun_old"}, "env_name: expected one"),
@@ -506,9 +494,6 @@ def test_what_would_end_the_process_is_an_error(monkeypatch):
             env.step([1, 1])
     assert np.array_equal(bystander.step([1, 3])[0], twin.step([1, 3])[0])
     started("coinrun", 1, 10, distribution_mode="easy")
-
-
-# ---- the library
 
 
 @pytest.fixture

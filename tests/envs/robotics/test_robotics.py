@@ -40,9 +40,6 @@ GOALS = ["FetchPush-v4", "FetchPushDense-v4", "HandReach-v3", "HandReachDense-v3
 OWN = [entry for entry in known_entries() if entry.entry_point.startswith("cypool.envs.robotics.")]
 
 
-# ---- the behaviour of the package
-
-
 def test_ids_are_those_of_the_package():
     load()
     theirs = {id: spec for id, spec in gymnasium.registry.items() for entry_point in [str(spec.entry_point)]
@@ -163,9 +160,6 @@ def test_success_and_what_follows():
         assert terminated != options.get("continuing_task", True)
 
 
-# ---- options of resets
-
-
 @pytest.mark.parametrize("id", ["PointMaze_Large-v3", "AntMaze_UMaze-v3", "AntMaze_Medium_Diverse_G-v4",
                                 "AntMaze_UMaze-v5"])
 def test_cells_of_resets(id):
@@ -277,9 +271,6 @@ def test_states_of_adroit_that_differ():
     for i, options in ((0, states[0]), (2, states[1])):
         reference.reset(seed=3 + i)
         assert reference.reset(options=options)[0].tobytes() == obs[i].tobytes()
-
-
-# ---- goal rewards
 
 
 @pytest.mark.parametrize("id", GOALS)
@@ -399,9 +390,6 @@ def test_what_has_no_such_goals():
             cypool.make(id).compute_reward(np.zeros(3), np.zeros(3))
     with pytest.raises(ValueError, match="^achieved_goal: expected one goal, or three or more"):
         cypool.make("HandManipulatePen-v1").compute_reward(np.ones((2, 7)), np.ones((2, 7)))
-
-
-# ---- options and states that are wrong
 
 
 test_wrong_options = refuses([
@@ -536,9 +524,6 @@ def test_actions_that_are_no_numbers():
                 env.step(np.full((1, *env.single_action_space.shape), value))
             except (cypool.EnvError, ValueError):
                 env.reset()
-
-
-# ---- the package
 
 
 test_the_package_is_not_imported = imports_nothing([("FetchReach-v4", {}, False)], ["gymnasium_robotics"])

@@ -361,8 +361,6 @@ def test_threads_wait_more_than_they_work_where_each_waits_for_one_engine(id, op
         assert env.num_threads == min(batch_size, threads_per_cpu * cpus)
 
 
-# wrong arguments
-
 test_wrong_options = refuses([
     ("VizdoomBasic-v1", {"scenario_config_file": "none.cfg"}, "scenario_config_file: expected a file"),
     ("VizdoomBasic-v1", {"scenario_config_file": 5}, "scenario_config_file: expected a path"),

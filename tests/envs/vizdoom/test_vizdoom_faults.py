@@ -411,8 +411,6 @@ print(truncated[0], again["engine_pid"][0] == info["engine_pid"][0], flush=True)
     assert lines == ["True True True", "False True"]
 
 
-# several players
-
 FACTS = {"available_game_variables": ["PLAYER_NUMBER", "PLAYER_COUNT"], "screen_resolution": "RES_160X120"}
 
 
