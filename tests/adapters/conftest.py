@@ -1,4 +1,5 @@
 """Settings for the tests that need training libraries."""
+import pytest
 from markers import with_large_packages
 
 
@@ -12,3 +13,11 @@ def pytest_configure(config):
     # the libraries themselves use functions that they have deprecated
     config.addinivalue_line("filterwarnings", "ignore::DeprecationWarning")
     config.addinivalue_line("filterwarnings", "ignore::FutureWarning")
+
+
+@pytest.fixture
+def local_ray():
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    yield
+    ray.shutdown()

@@ -13,9 +13,6 @@ pytestmark = [pytest.mark.large_packages, pytest.mark.families("board")]
 GAME = "board/connect_four-v0"
 
 
-# ---- Stable-Baselines3
-
-
 def test_sb3_action_masks_are_those_of_the_next_step():
     sb3 = pytest.importorskip("cypool.adapters.sb3")
     env = sb3.make(GAME, num_envs=3, view="single", seed=0, num_threads=0)
@@ -57,9 +54,6 @@ def test_sb3_maskable_ppo_learns_connect_four():
     test.close()
 
 
-# ---- Tianshou
-
-
 def tianshou_dqn(seed=0):
     from tianshou.algorithm import DQN
     from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
@@ -68,7 +62,6 @@ def tianshou_dqn(seed=0):
 
     torch.manual_seed(seed)
     spec = cypool.make_spec(GAME)
-    net = Net(state_shape=spec.observation.shape, action_shape=spec.action.n, hidden_sizes=[64, 64])
     net = Net(state_shape=spec.observation.shape, action_shape=spec.action.n, hidden_sizes=[64, 64])
     policy = DiscreteQLearningPolicy(model=net, action_space=gymnasium.spaces.Discrete(spec.action.n), eps_training=0.2)
     return DQN(policy=policy, optim=AdamOptimizerFactory(lr=1e-3), n_step_return_horizon=3, target_update_freq=100)
@@ -115,9 +108,6 @@ def test_tianshou_multi_agent_policy_plays_both_sides():
     assert stats.n_collected_episodes > 5 and stats.returns.shape[1] == 2
 
 
-# ---- TorchRL
-
-
 @pytest.mark.parametrize("view", ["mover", "players", "single"])
 def test_torchrl_masks_are_those_of_the_next_step(view):
     from torchrl.envs import ActionMask, TransformedEnv, check_env_specs
@@ -142,11 +132,9 @@ def test_torchrl_masks_are_those_of_the_next_step(view):
 
 
 def test_torchrl_masked_ppo_learns_connect_four():
+    from adapters.torchrl_ppo import trained
     from tensordict.nn import TensorDictModule
-    from torchrl.collectors import Collector
     from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
-    from torchrl.objectives import ClipPPOLoss
-    from torchrl.objectives.value import GAE
 
     from cypool.adapters import torchrl
 
@@ -160,41 +148,19 @@ def test_torchrl_masked_ppo_learns_connect_four():
                                in_keys={"logits": "logits", "mask": "action_mask"},
                                distribution_class=MaskedCategorical, return_log_prob=True)
     critic = ValueOperator(net(1), in_keys=["observation"])
-    advantage = GAE(gamma=0.98, lmbda=0.8, value_network=critic)
-    loss = ClipPPOLoss(actor, critic, entropy_coeff=0.0)
-    optimizer = torch.optim.Adam(loss.parameters(), lr=3e-3)
     env = torchrl.make(GAME, num_envs=16, view="single", seat="alternate", seed=0, num_threads=0)
-    returns = []
-    collector = Collector(env, actor, frames_per_batch=512, total_frames=24 * 512)
-    for data in collector:
-        returns.append(data["next", "reward"].sum() / data["next", "done"].sum())
-        advantage(data)
-        flat = data.reshape(-1)
-        for _ in range(6):
-            for rows in torch.randperm(512).split(128):
-                losses = loss(flat[rows])
-                optimizer.zero_grad()
-                sum(losses[key] for key in ("loss_objective", "loss_critic")).backward()
-                optimizer.step()
-    collector.shutdown()
+    returns = [data["next", "reward"].sum() / data["next", "done"].sum() for data in trained(env, actor, critic, 24, 6)]
     # at random it is 0
     assert np.mean(returns[-6:]) > 0.3
 
 
-# ---- RLlib
-
-
 @pytest.fixture
-def rllib():
+def rllib(local_ray):
     pytest.importorskip("ray.rllib", reason="ray[rllib] is not installed")
-    import ray
-
     from cypool.adapters import rllib
 
     rllib.register()
-    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
-    yield rllib
-    ray.shutdown()
+    return rllib
 
 
 def masked_ppo(view, num_envs):

@@ -19,13 +19,10 @@ pytestmark = [pytest.mark.large_packages, pytest.mark.filterwarnings("ignore::Us
 @pytest.fixture(scope="module", autouse=True)
 def elsewhere(tmp_path_factory):
     """Imports PufferLib in a temporary folder, as it makes a link there."""
-    before = os.getcwd()
-    os.chdir(tmp_path_factory.mktemp("pufferlib"))
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("pufferlib"))
         pytest.importorskip("pufferlib.vector", reason="PufferLib is not installed")
         yield
-    finally:
-        os.chdir(before)
 
 
 @pytest.fixture

@@ -119,15 +119,6 @@ def test_what_is_made():
         rllib.make({"id": "mpe2/simple_spread-v3", "num_envs": 2})
 
 
-@pytest.fixture
-def local_ray():
-    import ray
-
-    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
-    yield
-    ray.shutdown()
-
-
 @pytest.mark.parametrize("num_env_runners", [0, *exhaustive(2)])
 def test_ppo_learns_cartpole(local_ray, num_env_runners):
     config = config_of(num_envs=16).env_runners(num_env_runners=num_env_runners)

@@ -2,6 +2,7 @@
 import functools
 import re
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import cloudpickle
@@ -9,6 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from adapters.chatty import Chatty
 from gymnasium.wrappers import RecordEpisodeStatistics
 from stable_baselines3 import A2C, DQN, PPO, SAC
 from stable_baselines3.common.evaluation import evaluate_policy
@@ -211,34 +213,6 @@ def test_pools_it_cannot_use():
         sb3.SB3VecEnv(cypool.make("CartPole-v1", "gym"))
 
 
-class Chatty(gymnasium.Wrapper):
-    """Reports infos that change from step to step, as environments do."""
-
-    gain = 1.0
-
-    def reset(self, **kwargs):
-        self.steps = 0
-        obs, info = self.env.reset(**kwargs)
-        return obs, {**info, "start": {"obs": obs.copy(), "kind": {"name": "fresh"}}, "options": kwargs.get("options")}
-
-    def step(self, action):
-        obs, reward, terminated, truncated, info = self.env.step(action)
-        self.steps += 1
-        info["steps"] = self.steps
-        if self.steps % 3 == 0:
-            info["third"] = {"steps": self.steps, "float": np.float32(self.steps), "text": "so it is", "none": None}
-        if self.steps % 4 == 0:
-            info["sizes"] = np.arange(self.steps)
-            info["_hidden"] = [self.steps]
-        return obs, reward, terminated, truncated, info
-
-    def times(self, factor, plus=0):
-        return self.gain * factor + plus
-
-    def divided(self, by):
-        return self.gain / by
-
-
 def chatty(limit):
     return Monitor(Chatty(gymnasium.make("CartPole-v1", max_episode_steps=limit)))
 
@@ -268,7 +242,7 @@ def test_infos_of_factories_are_those_of_sb3(factory, num_workers):
         # cypool's own two
         return [{key: value for key, value in row.items() if key not in ("env_id", "elapsed_step")} for row in rows]
 
-    try:
+    with closing(ours), closing(theirs):
         for env in (ours, theirs):
             env.seed(3)
             env.set_options({"low": -0.01, "high": 0.01})
@@ -285,16 +259,13 @@ def test_infos_of_factories_are_those_of_sb3(factory, num_workers):
             assert equal(dict(enumerate(infos_of(ours.reset_infos))), dict(enumerate(theirs.reset_infos)))
             ends += done.sum()
         assert ends > 15
-    finally:
-        ours.close()
-        theirs.close()
 
 
 @pytest.mark.parametrize("num_workers", [0, 1])
 def test_environments_of_factories_are_asked_where_they_are(num_workers):
     factories = [functools.partial(chatty, 9), functools.partial(recording, 9)]
     env = sb3.SB3VecEnv(cypool.from_factories(factories, autoreset_mode="SameStep", num_workers=num_workers))
-    try:
+    with closing(env):
         assert env.env_is_wrapped(Monitor) == [True, False] and env.env_is_wrapped(Chatty) == [True, True]
         assert env.env_is_wrapped(Monitor, [1]) == [False] and env.env_is_wrapped(gymnasium.Env, 0) == [True]
         assert env.env_is_wrapped(type(gymnasium.make("CartPole-v1").unwrapped)) == [False, False]
@@ -314,20 +285,16 @@ def test_environments_of_factories_are_asked_where_they_are(num_workers):
         env.set_options([{"low": 0.0, "high": 0.0}, {}])
         obs = env.reset()
         assert not obs[0].any() and obs[1].all()
-    finally:
-        env.close()
 
 
 def test_the_engines_statistics_beside_a_monitor():
     factories = [functools.partial(chatty, 5), lambda: Chatty(gymnasium.make("CartPole-v1", max_episode_steps=5))]
     env = sb3.SB3VecEnv(cypool.from_factories(factories, autoreset_mode="SameStep", episode_statistics=True,
-                                                num_workers=0))
-    try:
+                                              num_workers=0))
+    with closing(env):
         assert env.env_is_wrapped(Monitor) == [True, True] and env.env_is_wrapped(Chatty) == [True, True]
         env.reset()
         for _ in range(5):
             infos = env.step(np.zeros(2, int))[3]
         assert [info["episode"]["l"] for info in infos] == [5, 5]
         assert [info["episode"]["r"] for info in infos] == [5.0, 5.0]
-    finally:
-        env.close()

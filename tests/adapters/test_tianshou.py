@@ -1,10 +1,12 @@
 """Tianshou: cypool.adapters.tianshou compared with Tianshou's own DummyVectorEnv."""
 import functools
+from contextlib import closing
 
 import gymnasium
 import numpy as np
 import pytest
 import torch
+from adapters.chatty import Chatty
 from gymnasium.wrappers import RecordEpisodeStatistics
 from tianshou.algorithm import DQN, PPO
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
@@ -234,25 +236,6 @@ def test_single_env_is_gymnasiums(id):
     ours.close()
 
 
-class Chatty(gymnasium.Wrapper):
-    """Reports infos that change from step to step, as environments do."""
-
-    gain = 1.0
-
-    def reset(self, **kwargs):
-        self.steps = 0
-        obs, info = self.env.reset(**kwargs)
-        return obs, {**info, "start": {"obs": obs.copy()}, "steps": 0}
-
-    def step(self, action):
-        obs, reward, terminated, truncated, info = self.env.step(action)
-        self.steps += 1
-        info["steps"] = self.steps
-        if self.steps % 3 == 0:
-            info["third"] = {"text": "so it is"}
-        return obs, reward, terminated, truncated, info
-
-
 def chatty(limit):
     return RecordEpisodeStatistics(Chatty(gymnasium.make("CartPole-v1", max_episode_steps=limit)))
 
@@ -267,7 +250,7 @@ def test_infos_of_factories_are_those_of_dummy_vector_env():
     factories = [functools.partial(chatty, limit) for limit in (5, 9, 500)]
     ours = tianshou.PoolVectorEnv(cypool.from_factories(factories, autoreset_mode="SameStep", num_workers=0))
     theirs = DummyVectorEnv(factories)
-    try:
+    with closing(ours), closing(theirs):
         assert ours.get_env_attr("gain", [1, 2]) == [1.0, 1.0]
         ours.set_env_attr("gain", 2.0, 1)
         assert ours.get_env_attr("gain") == [1.0, 2.0, 1.0]
@@ -290,9 +273,6 @@ def test_infos_of_factories_are_those_of_dummy_vector_env():
                 assert (obs == obs2).all() and list(map(plain, infos)) == list(map(plain, infos2))
                 ends += len(ended)
         assert ends > 10
-    finally:
-        ours.close()
-        theirs.close()
 
 
 def test_infos_of_factories_that_were_asked_for():
@@ -303,7 +283,8 @@ def test_infos_of_factories_that_were_asked_for():
     assert env.reset()[1].tolist() == [{"steps": 0, "env_id": i, "elapsed_step": 0} for i in range(3)]
     for _ in range(3):
         info = env.step(np.zeros(1, int), np.array([1]))[4]
-    assert info.tolist() == [{"steps": 3, "third": {"text": "so it is"}, "env_id": 1, "elapsed_step": 3}]
+    third = {"steps": 3, "float": 3.0, "text": "so it is", "none": None}
+    assert info.tolist() == [{"steps": 3, "third": third, "env_id": 1, "elapsed_step": 3}]
     collector = Collector(cartpole_policy(), tianshou.PoolVectorEnv(cypool.from_factories(
         [functools.partial(chatty, 5)] * 2, autoreset_mode="SameStep", num_workers=0)), VectorReplayBuffer(100, 2))
     collector.reset()

@@ -2,12 +2,10 @@
 import numpy as np
 import pytest
 import torch
+from adapters.torchrl_ppo import trained
 from tensordict.nn import TensorDictModule
-from torchrl.collectors import Collector
 from torchrl.envs.utils import check_env_specs
 from torchrl.modules import ProbabilisticActor, ValueOperator
-from torchrl.objectives import ClipPPOLoss
-from torchrl.objectives.value import GAE
 
 import cypool
 from cypool.adapters import torchrl
@@ -76,23 +74,10 @@ def test_ppo_solves_cartpole():
     actor = ProbabilisticActor(TensorDictModule(net(2), ["observation"], ["logits"]), in_keys=["logits"],
                                distribution_class=torch.distributions.Categorical, return_log_prob=True)
     critic = ValueOperator(net(1), in_keys=["observation"])
-    advantage = GAE(gamma=0.98, lmbda=0.8, value_network=critic)
-    loss = ClipPPOLoss(actor, critic, entropy_coeff=0.0)
-    optimizer = torch.optim.Adam(loss.parameters(), lr=3e-3)
-    collector = Collector(env, actor, frames_per_batch=512, total_frames=40 * 512)
     best = 0
-    for data in collector:
-        advantage(data)
-        flat = data.reshape(-1)
-        for _ in range(10):
-            for rows in torch.randperm(512).split(128):
-                losses = loss(flat[rows])
-                optimizer.zero_grad()
-                sum(losses[key] for key in ("loss_objective", "loss_critic")).backward()
-                optimizer.step()
-        if best < 475 and collector._frames % 4096 == 0:
+    for count, _ in enumerate(trained(env, actor, critic, 40, 10), 1):
+        if best < 475 and count % 8 == 0:
             best = max(best, evaluate(actor))
-    collector.shutdown()
     assert best >= 475
 
 
