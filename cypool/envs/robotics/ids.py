@@ -18,37 +18,28 @@ FAMILY = Family(
 
 _REFERENCE = "cypool.envs.robotics.reference:make_reference"
 
-# rows of cells: "#" is a wall, " " is empty
-_U = ("#####", "#   #", "### #", "#   #", "#####")
-_MEDIUM = ("########", "#  ##  #", "#  #   #", "##   ###", "#  #   #", "# #  # #", "#   #  #", "########")
-_LARGE = ("############", "#    #     #", "# ## # # # #", "#      #   #", "# #### ### #", "#  # #     #",
-          "## # # # ###", "#  #   #   #", "############")
-_OPEN = ("#######", "#     #", "#     #", "#     #", "#######")
-# of those with several goals: where goals are, by row and column; the first place is a start
-_PLACES = {
-    "Open": [(i, j) for i in (1, 2, 3) for j in range(1, 6)],
-    "Medium": [(1, 1), (2, 6), (5, 1), (6, 5)],
-    "Large": [(1, 1), (1, 6), (3, 5), (3, 10), (5, 2), (7, 4), (7, 6), (7, 9)],
+# by name: rows of cells, where "#" is a wall; numbers of steps of a ball's and of an ant's episode; and, of those with
+# several goals, where goals are, by row and column: the first place is a start
+_MAZES: dict[str, tuple[tuple[str, ...], int, int, list[tuple[int, int]]]] = {
+    "UMaze": (("#####", "#   #", "### #", "#   #", "#####"), 300, 700, []),
+    "Open": (("#######", "#     #", "#     #", "#     #", "#######"), 300, 700,
+             [(i, j) for i in (1, 2, 3) for j in range(1, 6)]),
+    "Medium": (("########", "#  ##  #", "#  #   #", "##   ###", "#  #   #", "# #  # #", "#   #  #", "########"),
+               600, 1000, [(1, 1), (2, 6), (5, 1), (6, 5)]),
+    "Large": (("############", "#    #     #", "# ## # # # #", "#      #   #", "# #### ### #", "#  # #     #",
+               "## # # # ###", "#  #   #   #", "############"), 800, 1000,
+              [(1, 1), (1, 6), (3, 5), (3, 10), (5, 2), (7, 4), (7, 6), (7, 9)]),
 }
+# of their ids, with the letters of the start and of the goals
+_GOALS = {"": "", "_Diverse_G": "rg", "_Diverse_GR": "cc"}
 
 
-def _maze(rows: tuple[str, ...], places: list[tuple[int, int]], start: str, goal: str) -> tuple[Any, ...]:
-    """Returns the map of a maze, with letters at some places."""
+def _maze(rows: tuple[str, ...], places: list[tuple[int, int]], letters: str) -> tuple[Any, ...]:
+    """Returns the map of a maze, with letters at these places."""
     cells: list[list[int | str]] = [[int(cell == "#") for cell in row] for row in rows]
-    for k, (i, j) in enumerate(places):
-        cells[i][j] = goal if k else start
+    for k, (i, j) in enumerate(places if letters else ()):
+        cells[i][j] = letters[k > 0]
     return tuple(map(tuple, cells))
-
-
-def _mazes() -> dict[str, tuple[tuple[Any, ...], bool, bool]]:
-    """Returns the maps by name, and whether each is medium or large."""
-    mazes = {"UMaze": (_maze(_U, [], "", ""), False, False)}
-    for name, rows in (("Open", _OPEN), ("Medium", _MEDIUM), ("Large", _LARGE)):
-        places, size = _PLACES[name], (name == "Medium", name == "Large")
-        mazes[name] = (_maze(rows, [], "", ""), *size)
-        mazes[f"{name}_Diverse_G"] = (_maze(rows, places, "r", "g"), *size)
-        mazes[f"{name}_Diverse_GR"] = (_maze(rows, places, "c", "c"), *size)
-    return mazes
 
 
 def _register(id: str, class_name: str, max_episode_steps: int, **options: Any) -> None:
@@ -57,7 +48,6 @@ def _register(id: str, class_name: str, max_episode_steps: int, **options: Any) 
 
 
 def _register_all() -> None:
-    mazes = _mazes()
     absent = []
     for dense in ("", "Dense"):
         reward: dict[str, Any] = {"reward_type": "dense" if dense else "sparse"}
@@ -75,12 +65,12 @@ def _register_all() -> None:
                     name = f"HandManipulate{thing}{turn}_{touch}TouchSensors{dense}"
                     _register(f"{name}-v1", f"Hand{thing}", 100, touch_get_obs=observed, **options)
                     absent.append(f"{name}-v0")
-        for name, (maze_map, is_medium, is_large) in mazes.items():
-            _register(f"PointMaze_{name}{dense}-v3", "PointMaze", 800 if is_large else 600 if is_medium else 300,
-                      maze_map=maze_map, **reward)
-            for version, kind in (3, "AntMazeV3"), (4, "AntMazeV4"), (5, "AntMaze"):
-                _register(f"AntMaze_{name}{dense}-v{version}", kind, 1000 if is_medium or is_large else 700,
-                          maze_map=maze_map, **reward)
+        for maze, (rows, point_steps, ant_steps, places) in _MAZES.items():
+            for goals, letters in _GOALS.items() if places else (("", ""),):
+                options = {**reward, "maze_map": _maze(rows, places, letters)}
+                _register(f"PointMaze_{maze}{goals}{dense}-v3", "PointMaze", point_steps, **options)
+                for version, kind in (3, "AntMazeV3"), (4, "AntMazeV4"), (5, "AntMaze"):
+                    _register(f"AntMaze_{maze}{goals}{dense}-v{version}", kind, ant_steps, **options)
         for task in ("Door", "Hammer", "Pen", "Relocate"):
             _register(f"AdroitHand{task}{'' if dense else 'Sparse'}-v1", f"Adroit{task}", 200, **reward)
     _register("FrankaKitchen-v1", "FrankaKitchen", 280)
