@@ -327,24 +327,21 @@ cdef class Sawyer(SimulationInLanes):
 
     cdef void normalize(self) noexcept nogil:
         """Adds the observation to the statistics, and sets the observation to return."""
-        cdef double* numbers = self.normalized.data()
-        if not self.normalization.of_observations():
-            return
-        memcpy(numbers, self.arm.seen, SEEN * sizeof(double))
-        # an empty vector has no address
-        if not self.one_hot.empty():
-            memcpy(numbers + SEEN, self.one_hot.data(), self.one_hot.size() * sizeof(double))
-        if not self.recurrent.empty():
-            memcpy(numbers + SEEN + self.one_hot.size(), self.recurrent.data(), self.recurrent.size() * sizeof(double))
-        self.normalization.observe(numbers)
+        cdef ObsWriter numbers = ObsWriter(self.normalized.data(), self.normalized.size())
+        if self.normalization.of_observations():
+            self.put_numbers(&numbers)
+            self.normalization.observe(self.normalized.data())
 
-    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
-        if not self.normalized.empty():
-            obs.put(self.normalized.data(), self.normalized.size())
-            return 0
+    cdef void put_numbers(self, ObsWriter* obs) noexcept nogil:
         obs.put(self.arm.seen, SEEN)
         obs.put(self.one_hot.data(), self.one_hot.size())
         obs.put(self.recurrent.data(), self.recurrent.size())
+
+    cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
+        if self.normalized.empty():
+            self.put_numbers(obs)
+        else:
+            obs.put(self.normalized.data(), self.normalized.size())
         return 0
 
     cdef object save_own(self):

@@ -1,6 +1,7 @@
 // Meta-World's arithmetic: numbers as Python and NumPy have them, reward_utils, and SciPy's quaternion.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -42,13 +43,7 @@ inline double norm(double x, double y) {
 }
 inline double norm(double x) { return std::sqrt(x * x); }
 // np.clip; NaN stays
-inline double clip(double x, double low, double high) {
-    x = std::isnan(x) || x >= low ? x : low;
-    return std::isnan(x) || x <= high ? x : high;
-}
-// min and max of Python
-inline double least(double a, double b) { return b < a ? b : a; }
-inline double most(double a, double b) { return b > a ? b : a; }
+inline double clip(double x, double low, double high) { return std::clamp(x, low, high); }
 
 // A number that knows its type. Python's float is weak: with a float32 it makes a float32, but a float64 with a float32
 // makes a float64. So an action of float32 makes a reward float32 as soon as its last number enters it.

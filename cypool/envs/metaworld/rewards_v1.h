@@ -80,13 +80,10 @@ inline double moved(Arm& e, const FirstReward& r, double far, double wide = 0.01
     const double near = norm(e.object_seen() - finger);
     return -near + (near < 0.05 ? floored(closer(e.limit, far, wide, narrow)) : 0);
 }
-inline void move(Arm& e, const FirstReward& r) {
+template <bool Dial = false> void move(Arm& e, const FirstReward& r) {
     const double far = apart(e.object_seen(), e.target, r.along);
-    give_first(e, moved(e, r, far), far <= r.radius, 1.0, r.grasped, far);
-}
-inline void move_dial(Arm& e, const FirstReward& r) {
-    const double far = apart(e.object_seen(), e.target, r.along);
-    give_first(e, moved(e, r, far, 0.001, 0.0001), far <= r.radius, 1.0, r.grasped, far);
+    const double reward = Dial ? moved(e, r, far, 0.001, 0.0001) : moved(e, r, far);
+    give_first(e, reward, far <= r.radius, 1.0, r.grasped, far);
 }
 inline void move_window(Arm& e, const FirstReward& r) {
     const double far = apart(e.object_seen(), e.target, r.along), near = norm(e.object_seen() - e.tcp());
@@ -170,7 +167,7 @@ inline Lifted lifted(Arm& e, const FirstReward& r, double z, double reach, doubl
     if (placed || (done && !dropped))
         reward = counted(target);
     else if (reach < grasp && z > e.height + 0.005)
-        reward = counted(least(target, z));
+        reward = counted(std::min(target, z));
     return {target, reward, done && !dropped};
 }
 template <bool Hole = false> double picked(Arm& e, const FirstReward& r, double far) {
@@ -269,45 +266,45 @@ inline const std::vector<FirstReward> FIRST_REWARDS = {
     {"basketball-v3", lift_of_geom, pick<false>, XYZ, 0.08, false, false, 0.3, 2, "g:objGeom"},
     {"bin-picking-v3", lift_of_bin, pick_for_bin, XY, 0.05, false, false, 0.1, 1, "b:obj"},
     {"box-close-v3", lift_of_geom, pick_lid, XYZ, 0.08, false, false, 0.12, 2, "g:BoxHandleGeom"},
-    {"button-press-topdown-v3", limit_of_button, move, Z, 0.024},
-    {"button-press-topdown-wall-v3", limit_of_button, move, Z, 0.024},
-    {"button-press-v3", limit_of_button, move, Y, 0.02, true},
-    {"button-press-wall-v3", limit_of_wall, move, Y, 0.03, true},
-    {"coffee-button-v3", limit_of_object, move, Y, 0.02, true},
+    {"button-press-topdown-v3", limit_of_button, move<>, Z, 0.024},
+    {"button-press-topdown-wall-v3", limit_of_button, move<>, Z, 0.024},
+    {"button-press-v3", limit_of_button, move<>, Y, 0.02, true},
+    {"button-press-wall-v3", limit_of_wall, move<>, Y, 0.03, true},
+    {"coffee-button-v3", limit_of_object, move<>, Y, 0.02, true},
     {"coffee-pull-v3", limit_of_goal, pull_mug, XY, 0.07},
     {"coffee-push-v3", limit_of_goal, push_mug, XY, 0.07},
-    {"dial-turn-v3", limit_of_goal, move_dial, Y, 0.07, false, true},
+    {"dial-turn-v3", limit_of_goal, move<true>, Y, 0.07, false, true},
     {"disassemble-v3", lift_of_body, take_apart, XYZ, 0, false, false, 0.05, 2, "b:RoundNut"},
     {"door-close-v3", limit_of_object, close_door, XY, 0.08},
-    {"door-lock-v3", limit_of_goal, move, XYZ, 0.02},
+    {"door-lock-v3", limit_of_goal, move<>, XYZ, 0.02},
     {"door-open-v3", limit_of_object, move_door, XY, 0.08},
-    {"door-unlock-v3", limit_of_goal, move, XYZ, 0.02},
+    {"door-unlock-v3", limit_of_goal, move<>, XYZ, 0.02},
     {"hand-insert-v3", limit_of_insert, insert_hand},
-    {"drawer-close-v3", limit_of_drawer_close, move, Y, 0.05 + 0.015, false, true},
-    {"drawer-open-v3", limit_of_a_fifth, move, Y, 0.03},
-    {"faucet-open-v3", limit_of_goal, move, XYZ, 0.07, false, true},
-    {"faucet-close-v3", limit_of_goal, move, XYZ, 0.07, false, true},
+    {"drawer-close-v3", limit_of_drawer_close, move<>, Y, 0.05 + 0.015, false, true},
+    {"drawer-open-v3", limit_of_a_fifth, move<>, Y, 0.03},
+    {"faucet-open-v3", limit_of_goal, move<>, XYZ, 0.07, false, true},
+    {"faucet-close-v3", limit_of_goal, move<>, XYZ, 0.07, false, true},
     {"hammer-v3", lift_of_hammer, strike, XYZ, 0, false, false, 0.09, 1, "s:nailHead", "g:HammerHead"},
-    {"handle-press-side-v3", limit_of_object, move, Z, 0.02, true, true},
-    {"handle-press-v3", limit_of_object, move, Z, 0.02, true, true},
-    {"handle-pull-side-v3", limit_of_extra, move, Z, 0.08, true, false, 0, 1, "s:handleStart"},
-    {"handle-pull-v3", limit_of_pull, move, Z, 0.05, true, false, 0, 1, "s:handleStart"},
+    {"handle-press-side-v3", limit_of_object, move<>, Z, 0.02, true, true},
+    {"handle-press-v3", limit_of_object, move<>, Z, 0.02, true, true},
+    {"handle-pull-side-v3", limit_of_extra, move<>, Z, 0.08, true, false, 0, 1, "s:handleStart"},
+    {"handle-pull-v3", limit_of_pull, move<>, Z, 0.05, true, false, 0, 1, "s:handleStart"},
     {"lever-pull-v3", limit_of_goal, move_lever, XYZ, std::numbers::pi / 24},
     {"pick-place-wall-v3", lift_of_geom, pick<false>, XYZ, 0.07, false, false, 0.04, 2, "g:objGeom"},
     {"pick-out-of-hole-v3", lift_of_geom, pick<true>, XYZ, 0.07, false, false, 0.11, 2, "g:objGeom"},
     {"pick-place-v3", lift_of_geom, pick<false>, XYZ, 0.07, false, false, 0.04, 2, "g:objGeom"},
-    {"plate-slide-v3", limit_of_goal, move, XY, 0.07},
-    {"plate-slide-side-v3", limit_of_goal, move, XY, 0.07},
-    {"plate-slide-back-v3", limit_of_object, move, XY, 0.07},
-    {"plate-slide-back-side-v3", limit_of_object, move, XY, 0.07},
+    {"plate-slide-v3", limit_of_goal, move<>, XY, 0.07},
+    {"plate-slide-side-v3", limit_of_goal, move<>, XY, 0.07},
+    {"plate-slide-back-v3", limit_of_object, move<>, XY, 0.07},
+    {"plate-slide-back-side-v3", limit_of_object, move<>, XY, 0.07},
     {"peg-insert-side-v3", lift_of_body, pick_peg, XYZ, 0.07, false, false, 0.11, 1, "b:peg"},
     {"peg-unplug-side-v3", limit_of_goal, unplug_peg, XYZ, 0.07, false, false, 0, 2},
-    {"soccer-v3", limit_of_goal, move, XY, 0.07},
+    {"soccer-v3", limit_of_goal, move<>, XY, 0.07},
     {"stick-push-v3", lift_of_stick, use_stick<false>, XY, 0, false, false, 0.04, 1, "b:stick"},
     {"stick-pull-v3", lift_of_stick, use_stick<true>, XY, 0, false, false, 0.04, 1, "b:stick"},
-    {"push-v3", limit_of_goal, move, XY, 0.05},
-    {"push-wall-v3", limit_of_goal, move, XY, 0.07},
-    {"push-back-v3", limit_of_goal, move, XY, 0.07},
+    {"push-v3", limit_of_goal, move<>, XY, 0.05},
+    {"push-wall-v3", limit_of_goal, move<>, XY, 0.07},
+    {"push-back-v3", limit_of_goal, move<>, XY, 0.07},
     {"reach-v3", limit_of_hand, reach_first<false>},
     {"reach-wall-v3", limit_of_hand, reach_first<true>},
     {"shelf-place-v3", lift_of_geom, pick<false>, XYZ, 0.07, false, false, 0.04, 2, "g:objGeom"},

@@ -36,12 +36,13 @@ struct Task {
     // names of the items of `id`: the kind is b(ody), g(eom) or s(ite); or of a joint the place in qpos or in qvel, j
     // or v
     std::vector<const char*> names;
-    void (*place)(Arm&, const double*);  // a reset's writing to the model before the hand moves
+    void (*place)(Arm&, const double*);  // a reset's writing to the model, before the hand moves and then again
     void (*reset)(Arm&, const double*);  // the rest of the package's reset_model
     void (*reward)(Arm&);
     const char* touched = nullptr;  // the geom that both pads must touch
     Source position2 = {}, rotation2 = {};
     View view = NO_VIEW;
+    bool places_last = false;  // the second time, only the next step sees it
 };
 inline const Task* find_task(const std::string& name);  // or null
 
@@ -121,7 +122,9 @@ public:
         t->place(*this, before);
         reset_data(m, d);
         move_hand();
+        if (!t->places_last) t->place(*this, drawn);
         t->reset(*this, drawn);
+        if (t->places_last) t->place(*this, drawn);
         if (first) first->begin(*this, *first);
         forget();
         look_around();

@@ -18,37 +18,30 @@ template <int K = 0, int From = 0> void put_body(Arm& e, const double* r) { e.wr
 
 inline void finish(Arm& e, Vec3 init, Vec3 target) { e.obj_init = init, e.target = target; }
 // an object that is placed, and a goal that is shown
-inline void place_both(Arm& e, Vec3 init, Vec3 target) {
+inline void place_both(Arm& e, Vec3 init, Vec3 target, int site = 0, int q = 9) {
     finish(e, init, target);
-    e.set_object(e.obj_init);
-    e.write_site(0, e.target);
+    e.set_object(e.obj_init, q);
+    e.write_site(site, e.target);
 }
 // both drawn, the object's height that of the draw
-inline void drawn_both(Arm& e, const double* r) { place_both(e, at(r), at(r + 3)); }
+template <int Site = 0, int Q = 9> void drawn_both(Arm& e, const double* r) {
+    place_both(e, at(r), at(r + 3), Site, Q);
+}
 // the heights those where the object lies after the hand has moved
 inline void push_reset(Arm& e, const double* r) {
     const double z = e.object()[2];
     place_both(e, {r[0], r[1], z}, {r[3], r[4], z});
 }
-inline void basketball_place(Arm& e, const double* r) { e.write_body(1, at(r + 3)); }
 inline void basketball_reset(Arm& e, const double* r) {
     e.obj_init = {r[0], r[1], 0.029999999329447746};  // float32(0.03)
-    basketball_place(e, r);
     e.set_object(e.obj_init);
     e.target = e.site(0);
     e.write_site(0, e.target);  // without effect: the compiler found this site in its body's frame
 }
 inline void assembly_place(Arm& e, const double* r) { e.write_body(1, at(r + 3) - Vec3{0.0, 0.0, 0.05}); }
-inline void assembly_reset(Arm& e, const double* r) {
-    finish(e, at(r), at(r + 3));
-    e.set_object(e.obj_init);
-    assembly_place(e, r);
-    e.write_site(2, e.target);
-}
 inline void disassemble_place(Arm& e, const double* r) { e.write_body(1, at(r) + Vec3{0.0, 0.0, 0.03}); }
 inline void disassemble_reset(Arm& e, const double* r) {
     finish(e, at(r), at(r) + Vec3{0, 0, 0.15});
-    disassemble_place(e, r);
     e.write_site(2, at(r) + Vec3{0.0, 0.0, 0.08});
     e.forward();  // seen in warm starts where forward changes these: MuJoCo 3.3.0
     e.set_object(e.obj_init);
@@ -61,7 +54,6 @@ inline void bin_reset(Arm& e, const double* r) {
 inline void box_place(Arm& e, const double* r) { e.write_body(1, {r[3], r[4], e.m->body_pos[3 * e.id[1] + 2]}); }
 inline void box_reset(Arm& e, const double* r) {
     finish(e, {r[0], r[1], 0.019999999552965164}, at(r + 3));  // float32(0.02)
-    box_place(e, r);
     e.run(5);
     e.set_object(e.obj_init);
     e.write_site(0, e.target);
@@ -69,7 +61,6 @@ inline void box_reset(Arm& e, const double* r) {
 template <int Axis>
 void button_reset(Arm& e, const double* r) {  // topdown: mj_forward, else the button's joint is set to 0
     e.obj_init = at(r);
-    e.write_body(2, e.obj_init);
     if (Axis == 1)
         e.set(9, {0.0}, 9, 1);
     else
@@ -79,73 +70,57 @@ void button_reset(Arm& e, const double* r) {  // topdown: mj_forward, else the b
 }
 inline void coffee_button_reset(Arm& e, const double* r) {
     e.obj_init = at(r);
-    e.write_body(0, e.obj_init);
     e.set_object(e.obj_init + Vec3{0.0, -0.22, 0.0}, 0);
     e.target = e.obj_init + Vec3{0.0, -0.22, 0.3} + Vec3{0.0, 0.03, 0.0};
 }
-template <int Machine> void coffee_place(Arm& e, const double* r) {
-    e.write_body(1, at(r + Machine) + Vec3{0.0, 0.22, 0.0});
-}
 template <int Machine>
-void coffee_reset(Arm& e, const double* r) {  // the machine stands behind the mug's place or its goal
-    finish(e, at(r), at(r + 3));
-    e.set_object(e.obj_init, 0);
-    coffee_place<Machine>(e, r);
-    e.write_site(0, e.target);
+void coffee_place(Arm& e, const double* r) {  // the machine stands behind the mug's place or its goal
+    e.write_body(1, at(r + Machine) + Vec3{0.0, 0.22, 0.0});
 }
 inline void dial_reset(Arm& e, const double* r) {
     finish(e, at(r), at(r) + Vec3{0, 0.03, 0.03});
-    e.write_body(0, e.obj_init);
-    e.aux = e.object() + Vec3{0.05, 0.02, 0.09};  // the dial where it was before this write
+    e.aux = e.object() + Vec3{0.05, 0.02, 0.09};  // the dial where it was before it was placed
     e.write_site(2, e.target);
 }
 inline void door_reset(Arm& e, const double* r, Vec3 way, double angle) {
     finish(e, at(r), at(r) + way);
-    e.write_body(0, e.obj_init);
     e.write_site(3, e.target);
     e.set(e.id[1], {angle}, e.id[2], 1);
 }
 inline void door_close_reset(Arm& e, const double* r) { door_reset(e, r, {0.2, -0.2, 0.0}, -1.5708); }
 inline void door_open_reset(Arm& e, const double* r) { door_reset(e, r, {-0.3, -0.45, 0.0}, 0.0); }
-inline void door_lock_reset(Arm& e, const double* r) {
-    e.write_body(0, at(r));
+inline void door_lock_reset(Arm& e, const double*) {
     e.run(5);
     finish(e, e.body(1), e.body(1) + Vec3{0.0, -0.04, -0.1});
 }
-inline void door_unlock_reset(Arm& e, const double* r) {
-    e.write_body(0, at(r));
+inline void door_unlock_reset(Arm& e, const double*) {
     e.set(9, {1.5708}, 9, 1);
     finish(e, e.body(1), e.body(1) + Vec3{0.1, -0.04, 0.0});
 }
 inline void drawer_close_reset(Arm& e, const double* r) {
-    e.write_body(0, at(r));
     e.target = at(r) + Vec3{0.0, -0.16, 0.09};
     e.set(9, {-0.15}, 9, 0);  // no velocity is cleared
     e.obj_init = e.object();
     e.write_site(1, e.target);
 }
-inline void drawer_open_reset(Arm& e,
-                              const double* r) {  // no forward: the first frame is that of the last step
+// no forward: the first frame is that of the last step
+inline void drawer_open_reset(Arm& e, const double* r) {
     finish(e, at(r), at(r) + Vec3{0.0, -0.16 - 0.2, 0.09});
-    e.write_body(0, e.obj_init);
     e.write_site(1, e.target);
 }
 template <int Sign> void faucet_reset(Arm& e, const double* r) {
     finish(e, at(r), at(r) + Vec3{Sign * 0.175, 0.0, 0.125});
-    e.write_body(0, e.obj_init);
     if (Sign < 0) e.forward();
     e.write_site(1, e.target);
 }
 inline void hammer_place(Arm& e, const double*) { e.write_body(2, {0.24, 0.85, 0.0}); }
 inline void hammer_reset(Arm& e, const double* r) {
-    hammer_place(e, r);
     finish(e, at(r), e.site(3));
     e.set_object(e.obj_init);
 }
 inline void hand_insert_reset(Arm& e, const double* r) { place_both(e, {r[0], r[1], 0.05}, at(r + 3)); }
 template <int Tenths> void handle_reset(Arm& e, const double* r) {
     e.obj_init = at(r);
-    e.write_body(0, e.obj_init);
     e.set(9, {Tenths ? -0.1 : -0.001}, 9, 1);
     e.target = e.site(1);
     e.aux = e.object();
@@ -153,20 +128,14 @@ template <int Tenths> void handle_reset(Arm& e, const double* r) {
 }
 inline void lever_reset(Arm& e, const double* r) {
     finish(e, at(r), at(r) + Vec3{0.12, 0.0, 0.25 + 0.2});
-    e.write_body(0, e.obj_init);
     e.aux = e.obj_init + Vec3{0.12, -0.2, 0.25};
     e.write_site(2, e.target);
 }
 inline void peg_insert_reset(Arm& e, const double* r) {
-    e.obj_init = at(r);
     e.aux = e.site(1);  // the peg's head where it lies before it is placed
-    e.set_object(e.obj_init);
-    e.write_body(0, at(r + 3));
-    e.target = at(r + 3) + Vec3{0.03, 0.0, 0.13};
-    e.write_site(2, e.target);
+    place_both(e, at(r), at(r + 3) + Vec3{0.03, 0.0, 0.13}, 2);
 }
 inline void peg_unplug_reset(Arm& e, const double* r) {
-    e.write_body(0, at(r));
     const Vec3 plug = at(r) + Vec3{0.044, 0.0, 0.131};
     e.set(9, {plug[0], plug[1], plug[2], 1, 0, 0, 0}, 9, 3);  // the turning velocity stays
     finish(e, e.object(), plug + Vec3{0.15, 0.0, 0.0});
@@ -177,25 +146,17 @@ inline void slide(Arm& e, const double* r, double x, double y) {
     e.set(9, {x, y}, 9, 0);
     e.write_site(1, e.target);
 }
-inline void plate_place(Arm& e, const double* r) { e.write_body(0, at(r + 3)); }
-inline void plate_reset(Arm& e, const double* r) { plate_place(e, r), slide(e, r, 0, 0); }
-inline void plate_side_reset(Arm& e, const double* r) { slide(e, r, 0, 0); }
+inline void plate_reset(Arm& e, const double* r) { slide(e, r, 0, 0); }
 inline void plate_back_reset(Arm& e, const double* r) { slide(e, r, 0, 0.15); }
-inline void plate_back_side_reset(Arm& e, const double* r) { e.write_body(0, at(r)), slide(e, r, -0.15, 0); }
+inline void plate_back_side_reset(Arm& e, const double* r) { slide(e, r, -0.15, 0); }
 inline void shelf_place(Arm& e, const double* r) { e.write_body(1, at(r + 3) - Vec3{0, 0, 0.3}); }
 inline void shelf_reset(Arm& e, const double* r) {
     e.obj_init = {r[0], r[1], e.body(0)[2]};
-    shelf_place(e, r);
     e.forward();  // as above
     e.target = at(e.m->site_pos + 3 * e.id[2]) + (at(r + 3) - Vec3{0, 0, 0.3});
     e.set_object(e.obj_init);
 }
-inline void soccer_reset(Arm& e, const double* r) {
-    finish(e, {r[0], r[1], 0.03}, at(r + 3));
-    e.write_body(0, e.target);
-    e.set_object(e.obj_init);
-    e.write_site(1, e.target);
-}
+inline void soccer_reset(Arm& e, const double* r) { place_both(e, {r[0], r[1], 0.03}, at(r + 3), 1); }
 template <bool Pull> void stick_reset(Arm& e, const double* r) {
     const Vec3 stick{r[0], r[1], 0.02};
     e.target = {r[3], r[4], Pull ? 0.02 : e.site(1)[2]};
@@ -210,7 +171,6 @@ inline void sweep_reset(Arm& e, const double* r) { place_both(e, {r[0], r[1], 0.
 template <bool Close> void window_reset(Arm& e, const double* r) {  // no forward: the handle as the last step left it
     e.obj_init = at(r);
     e.target = Close ? e.obj_init : e.obj_init + Vec3{0.2, 0.0, 0.0};
-    e.write_body(0, e.obj_init);
     e.aux = Close ? e.object() + Vec3{0.2, 0.0, 0.0} : e.object();
     e.d->qpos[e.id[1]] = Close ? 0.2 : 0.0;
     e.write_site(2, e.target);
@@ -231,18 +191,18 @@ struct Measures {
     Vec3 obj;
     double near, far, place;
 };
-inline Measures measure(Arm& e) {
+inline Measures measure(Arm& e, Vec3 target, double radius = 0.05, Vec3 scale = {1, 1, 1}) {
     const Vec3 obj = e.object_seen();
-    const double far = norm(obj - e.target);
-    return {obj, norm(obj - e.tcp()), far, tolerance(far, 0, 0.05, norm(e.obj_init - e.target))};
+    const double far = norm((obj - target) * scale);
+    return {obj, norm(obj - e.tcp()), far, tolerance(far, 0, radius, norm((e.obj_init - target) * scale))};
 }
+inline Measures measure(Arm& e) { return measure(e, e.target); }
 inline void push(Arm& e) {
     const auto [obj, near, far, place] = measure(e);
     const Number held = e.caging(obj, 0.015, 0.05, 0.01, 0.005);
     Number reward = Number(2) * held;
     if (near < 0.02 && e.opening() > 0) reward = reward + (Number(1.0) + reward + 5.0 * place);
-    if (far < 0.05) reward = 10.0;
-    e.give(reward, far <= 0.05, near <= 0.03, e.grasps(0.02), held, place, far);
+    e.give(far < 0.05 ? 10.0 : reward, far <= 0.05, near <= 0.03, e.grasps(0.02), held, place, far);
 }
 inline void pick_place(Arm& e) {
     const auto [obj, near, far, place] = measure(e);
@@ -251,8 +211,7 @@ inline void pick_place(Arm& e) {
     const Number held = (hamacher(cage, cage.v > 0.97 ? e.closing(1) : Number(0.0)) + cage) / 2;
     Number reward = hamacher(held, place);
     if (near < 0.02 && e.opening() > 0 && obj[2] - 0.01 > e.obj_init[2]) reward = reward + (1.0 + 5.0 * place);
-    if (far < 0.05) reward = 10.0;
-    e.give(reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, place, far);
+    e.give(far < 0.05 ? 10.0 : reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, place, far);
 }
 inline void pick_place_wall(Arm& e) {
     const auto [obj, near, far, two] = measure(e);
@@ -265,8 +224,7 @@ inline void pick_place_wall(Arm& e) {
         reward = both + 1.0 + 4.0 * one;
         if (obj[1] > 0.75) reward = both + 1.0 + 4.0 + 3.0 * two;
     }
-    if (far < 0.05) reward = 10.0;
-    e.give(reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, two, far);
+    e.give(far < 0.05 ? 10.0 : reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, two, far);
 }
 inline void push_wall(Arm& e) {
     const auto [obj, near, far, two] = measure(e);
@@ -278,8 +236,7 @@ inline void push_wall(Arm& e) {
         reward = Number(2.0) * held + 1.0 + 4.0 * one;
         if (obj[1] > 0.75) reward = Number(2) * held + 1.0 + 4.0 + 3.0 * two;
     }
-    if (far < 0.05) reward = 10.0;
-    e.give(reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, two, far);
+    e.give(far < 0.05 ? 10.0 : reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, two, far);
 }
 inline void push_back(Arm& e) {
     const auto [obj, near, far, place] = measure(e);
@@ -287,17 +244,14 @@ inline void push_back(Arm& e) {
     Number reward = hamacher(held, place);
     if (near < 0.01 && 0 < e.opening() && e.opening() < 0.55 && norm(e.obj_init - e.target) - far > 0.01)
         reward = reward + (1.0 + 5.0 * place);
-    if (far < 0.05) reward = 10.0;
-    e.give(reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, place, far);
+    e.give(far < 0.05 ? 10.0 : reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, place, far);
 }
 template <bool Into> void sweep(Arm& e) {
-    const Vec3 obj = e.object_seen(), target = Into ? Vec3{e.target[0], e.target[1], obj[2]} : e.target;
-    const double near = norm(obj - e.tcp()), far = norm(obj - target);
-    const double place = tolerance(far, 0, 0.05, norm(e.obj_init - target));
+    const Vec3 target{e.target[0], e.target[1], Into ? e.object_seen()[2] : e.target[2]};
+    const auto [obj, near, far, place] = measure(e, target);
     const double held = Into ? e.squeeze(obj, 0.02, 0.005, 0.01) : e.squeeze(obj, 0.02, 0.01, 0.005);
     Number reward = Number(2 * held) + Number(6) * hamacher(held, place);
-    if (far < 0.05) reward = 10.0;
-    e.give(reward, far <= 0.05, near <= 0.03, e.opening() > 0 && e.touches(), held, place, far);
+    e.give(far < 0.05 ? 10.0 : reward, far <= 0.05, near <= 0.03, e.opening() > 0 && e.touches(), held, place, far);
 }
 inline void soccer(Arm& e) {
     const Vec3 obj = e.object_seen(), scale{3.0, 1.0, 1.0};
@@ -311,9 +265,7 @@ inline void soccer(Arm& e) {
     e.give(reward, distance <= 0.07, near <= 0.03, e.grasps(0.02), held, place, distance);
 }
 inline void coffee_mug(Arm& e) {
-    const Vec3 obj = e.object_seen(), scale{2.0, 2.0, 1.0};
-    const double far = norm((obj - e.target) * scale), near = norm(obj - e.tcp());
-    const double place = tolerance(far, 0, 0.05, norm((e.obj_init - e.target) * scale));
+    const auto [obj, near, far, place] = measure(e, e.target, 0.05, {2.0, 2.0, 1.0});
     const Number held = e.caging(obj, 0.02, 0.05, 0.04, 0.05, MEDIUM, 0.7);
     Number reward = hamacher(held, place);
     if (near < 0.04 && e.opening() > 0) reward = reward + (1.0 + 5.0 * place);
@@ -322,16 +274,14 @@ inline void coffee_mug(Arm& e) {
     e.give(reward, distance <= 0.07, near <= 0.03, e.opening() > 0 && e.touches(), held, place, distance);
 }
 inline void basketball(Arm& e) {
-    const Vec3 obj = e.object_seen(), target{e.target[0], e.target[1], 0.3}, scale{1.0, 1.0, 2.0};
-    const double far = norm((obj - target) * scale), near = norm(obj - e.tcp());
-    const double place = tolerance(far, 0, 0.08, norm((e.obj_init - target) * scale));
+    const auto [obj, near, far, place] = measure(e, {e.target[0], e.target[1], 0.3}, 0.08, {1.0, 1.0, 2.0});
     Number held = e.caging(obj, 0.025, 0.06, 0.01, 0.005);
     const bool lifted = near < 0.035 && e.opening() > 0 && obj[2] - 0.01 > e.obj_init[2];
     if (lifted) held = 1.0;
     Number reward = hamacher(held, place);
     if (lifted) reward = reward + (1.0 + 5.0 * place);
-    if (far < 0.08) reward = 10.0;
-    e.give(reward, far <= 0.08, near <= 0.05, e.opening() > 0 && obj[2] - 0.03 > e.obj_init[2], held, place, far);
+    e.give(far < 0.08 ? 10.0 : reward, far <= 0.08, near <= 0.05, e.opening() > 0 && obj[2] - 0.03 > e.obj_init[2],
+           held, place, far);
 }
 inline void bin_picking(Arm& e) {
     const Vec3 hand = e.hand_seen(), obj = e.object_seen();
@@ -342,19 +292,18 @@ inline void bin_picking(Arm& e) {
                             norm(hand[0] - e.target[0], hand[1] - e.target[1])};
     double floors[2];
     for (int k = 0; k < 2; ++k) floors[k] = radii[k] > 0.03 ? 0.02 * numpy_functions.log(radii[k] - 0.03) + 0.2 : 0.0;
-    const double floor = least(floors[0], floors[1]);
-    const double above = hand[2] >= floor ? 1.0 : tolerance(most(floor - hand[2], 0.0), 0.0, 0.01, 0.05);
+    const double floor = std::min(floors[0], floors[1]);
+    const double above = hand[2] >= floor ? 1.0 : tolerance(std::max(floor - hand[2], 0.0), 0.0, 0.01, 0.05);
     const Number held = e.caging(obj, 0.015, 0.05, 0.01, 0.01, HIGH, 0.7);
     Number reward = hamacher(held, place);
     const bool near = norm(obj - hand) < 0.04, grasp = near && obj[2] - 0.02 > e.obj_init[2] && !(e.opening() < 0.43);
     if (grasp) reward = reward + (Number(1.0) + Number(5.0) * hamacher(above, place));
-    if (far < 0.05) reward = 10.0;
-    e.give(reward, far <= 0.05, near, grasp, held, place, far);
+    e.give(far < 0.05 ? 10.0 : reward, far <= 0.05, near, grasp, held, place, far);
 }
 inline double upright(Arm& e, const double* ideal, double scale) {
     double q[4];
     for (int k = 0; k < 4; ++k) q[k] = e.seen[7 + k] - ideal[k];
-    return most(1.0 - std::sqrt(numpy_functions.dot(q, q, 4)) / scale, 0.0);
+    return std::max(1.0 - std::sqrt(numpy_functions.dot(q, q, 4)) / scale, 0.0);
 }
 inline const double LYING[] = {0.707, 0, 0, 0.707}, STANDING[] = {1.0, 0.0, 0.0, 0.0};
 inline Vec3 along_x(Arm& e, Vec3 p, double threshold) {  // a handle is a sphere below the hand
@@ -373,9 +322,7 @@ inline void assembly(Arm& e) {
     error[2] = height - center[2];
     const double place = 0.1 * (center[2] > 0.02 || radius < threshold)
                          + 0.9 * tolerance(norm(error * Vec3{1.0, 1.0, 3.0}), 0, 0.02, 0.4);
-    Number reward = (Number(2.0) * grab + 6.0 * place) * quat;
-    if (success) reward = 10.0;
-    e.give(reward, success, quat, grab.v >= 0.5, grab, place, 0);
+    e.give(success ? 10.0 : (Number(2.0) * grab + 6.0 * place) * quat, success, quat, grab.v >= 0.5, grab, place, 0);
 }
 inline void disassemble(Arm& e) {
     const Vec3 center = e.site(3), wrench = along_x(e, e.object_seen(), 0.02 / 2.0);
@@ -383,20 +330,17 @@ inline void disassemble(Arm& e) {
     const Number grab = e.caging(wrench, 0.015, 0.02, 0.01, 0.01);
     const double place =
         0.1 * (center[2] > 0.02) + 0.9 * tolerance(norm(e.target + Vec3{0.0, 0.0, 0.1} - center), 0, 0.02, 0.2);
-    Number reward = (Number(2.0) * grab + 6.0 * place) * quat;
     const bool success = e.seen[6] > e.target[2];
-    if (success) reward = 10.0;
-    e.give(reward, success, quat, grab.v >= 0.5, grab, place, 0);
+    e.give(success ? 10.0 : (Number(2.0) * grab + 6.0 * place) * quat, success, quat, grab.v >= 0.5, grab, place, 0);
 }
 inline void hammer(Arm& e) {
     const Vec3 obj = e.object_seen(), head = obj + Vec3{0.16, 0.06, 0.0};
     const double quat = upright(e, STANDING, 0.4);
     const Number grab = e.caging(along_x(e, obj, 0.14 / 2.0), 0.015, 0.02, 0.01, 0.01);
     const double place = 0.1 * (head[2] > 0.02) + 0.9 * tolerance(norm(e.target - head), 0, 0.02, 0.2);
-    Number reward = (Number(2.0) * grab + 6.0 * place) * quat;
+    const Number reward = (Number(2.0) * grab + 6.0 * place) * quat;
     const bool success = e.d->qpos[e.id[4]] > 0.09;
-    if (success && reward.v > 5.0) reward = 10.0;
-    e.give(reward, success, quat, grab.v >= 0.5, grab, place, 0);
+    e.give(success && reward.v > 5.0 ? 10.0 : reward, success, quat, grab.v >= 0.5, grab, place, 0);
 }
 // float((np.clip(action[3], -1, 1) + 1.0) / 2.0)
 inline double effort(Arm& e) { return ((Number(clip(e.grip.v, -1, 1), e.grip.kind) + 1.0) / 2.0).v; }
@@ -439,7 +383,7 @@ inline void door_lock(Arm& e) {
     const double near = norm((obj - e.left_pad_place()) * scale);  // its margin: init_left_pad is a view, so the same
     const double far = std::fabs(e.target[2] - obj[2]);
     const double at_lock = tolerance(near, 0, 0.01, near), pressed = tolerance(far, 0, 0.005, 0.1);
-    e.give(Number(2) * hamacher(most(e.opening(), 0.0), at_lock) + 8 * pressed, far <= 0.02, near <= 0.05,
+    e.give(Number(2) * hamacher(std::max(e.opening(), 0.0), at_lock) + 8 * pressed, far <= 0.02, near <= 0.05,
            e.opening() > 0, at_lock, pressed, far);
 }
 inline void door_unlock(Arm& e) {
@@ -455,9 +399,8 @@ inline void drawer_close(Arm& e) {
     const double place = tolerance(far, 0, 0.05, std::fabs(norm(e.obj_init - e.target) - 0.05));
     const double close = tolerance(near, 0, 0.005, std::fabs(norm(e.obj_init - e.init_tcp) - 0.005), GAUSSIAN);
     const Number reach = hamacher(close, e.closing(1));
-    Number reward = hamacher(reach, place);
-    if (far <= 0.05 + 0.015) reward = 1.0;
-    e.give(reward * 10, far <= 0.05 + 0.015, near <= 0.01, 1.0, reach, place, far);
+    const Number reward = hamacher(reach, place);
+    e.give((far <= 0.05 + 0.015 ? 1.0 : reward) * 10, far <= 0.05 + 0.015, near <= 0.01, 1.0, reach, place, far);
 }
 inline void drawer_open(Arm& e) {
     const Vec3 hand = e.hand_seen(), handle = e.object_seen(), scale{3.0, 3.0, 1.0};
@@ -477,10 +420,10 @@ void button(Arm& e, double success, double radius, double tcp_closed, int weight
     if (near <= close) reward = reward + (10 - weight) * pressed;
     e.give(reward, far <= success, near <= 0.05, e.opening() > 0, at_button, pressed, far);
 }
-inline void button_press(Arm& e) { button<1>(e, 0.02, 0.05, most(e.opening(), 0.0), 2, 0.05, e.margin); }
+inline void button_press(Arm& e) { button<1>(e, 0.02, 0.05, std::max(e.opening(), 0.0), 2, 0.05, e.margin); }
 inline void button_topdown(Arm& e) { button<2>(e, 0.024, 0.01, 1 - e.opening(), 5, 0.03, e.margin); }
-inline void button_topdown_wall(Arm& e) { button<2>(e, 0.024, 0.01, most(e.opening(), 0.0), 5, 0.03, e.margin); }
-inline void coffee_button(Arm& e) { button<1>(e, 0.02, 0.05, most(e.opening(), 0.0), 2, 0.05, 0.03); }
+inline void button_topdown_wall(Arm& e) { button<2>(e, 0.024, 0.01, std::max(e.opening(), 0.0), 5, 0.03, e.margin); }
+inline void coffee_button(Arm& e) { button<1>(e, 0.02, 0.05, std::max(e.opening(), 0.0), 2, 0.05, 0.03); }
 inline void button_wall(Arm& e) {
     const Vec3 obj = e.object_seen();
     const double near = norm(obj - e.tcp()), far = std::fabs(e.target[1] - obj[1]);
@@ -510,8 +453,7 @@ inline void hand_insert(Arm& e) {
     const Number held = e.caging(obj, 0.015, 0.05, 0.01, 0.005);
     Number reward = hamacher(held, place);
     if (near < 0.02 && e.opening() > 0) reward = reward + (1.0 + 7.0 * place);
-    if (far < 0.05) reward = 10.0;
-    e.give(reward, far <= 0.05, near <= 0.03, e.grasps(0.02), held, place, far);
+    e.give(far < 0.05 ? 10.0 : reward, far <= 0.05, near <= 0.03, e.grasps(0.02), held, place, far);
 }
 inline void handle_press(Arm& e) {
     const Vec3 obj = e.object();
@@ -530,9 +472,8 @@ template <bool Side> void handle_pull(Arm& e) {
     // handle-pull compares y with a height
     if (near < 0.035 && e.opening() > 0 && obj[Side ? 2 : 1] - 0.01 > e.obj_init[2])
         reward = reward + (1.0 + 5.0 * place);
-    if (far < 0.05) reward = 10.0;
-    e.give(reward, far <= (Side ? 0.08 : 0.05), near <= 0.05, e.opening() > 0 && obj[2] - 0.03 > e.obj_init[2], held,
-           place, far);
+    e.give(far < 0.05 ? 10.0 : reward, far <= (Side ? 0.08 : 0.05), near <= 0.05,
+           e.opening() > 0 && obj[2] - 0.03 > e.obj_init[2], held, place, far);
 }
 inline void lever_pull(Arm& e) {
     const Vec3 hand = e.hand_seen(), lever = e.object_seen(), scale{4.0, 1.0, 4.0}, offset{0.0, 0.055, 0.07};
@@ -555,8 +496,7 @@ inline void peg_insert(Arm& e) {
     if (grasp) held = 1.0;
     Number reward = hamacher(held, place);
     if (grasp) reward = reward + (Number(1.0) + Number(5) * place);
-    if (far <= 0.07) reward = 10.0;
-    e.give(reward, far <= 0.07, near <= 0.03, near < 0.02 && open && lifted, held, place, far);
+    e.give(far <= 0.07 ? 10.0 : reward, far <= 0.07, near <= 0.03, near < 0.02 && open && lifted, held, place, far);
 }
 inline void peg_unplug(Arm& e) {
     const auto [obj, near, far, place] = measure(e);
@@ -564,22 +504,19 @@ inline void peg_unplug(Arm& e) {
     const bool grasp = e.opening() > 0.5 && obj[0] - e.obj_init[0] > 0.015;
     Number reward = Number(2) * held;
     if (grasp && near < 0.035) reward = Number(1) + Number(2) * held + 5 * place;
-    if (far <= 0.05) reward = 10.0;
-    e.give(reward, far <= 0.07, near <= 0.03, grasp, held, place, far);
+    e.give(far <= 0.05 ? 10.0 : reward, far <= 0.07, near <= 0.03, grasp, held, place, far);
 }
 inline void pick_out(Arm& e) {
-    const Vec3 obj = e.object_seen(), hand = e.tcp();
-    const double near = norm(obj - hand), far = norm(obj - e.target);
+    const auto [obj, near, far, place] = measure(e, e.target, 0.02);
+    const Vec3 hand = e.tcp();
     const double radius = norm(hand[0] - e.obj_init[0], hand[1] - e.obj_init[1]);
     const double floor = radius <= 0.03 ? 0.0 : 0.015 * numpy_functions.log(radius - 0.03) + 0.15;
-    const double above = hand[2] >= floor ? 1.0 : tolerance(most(floor - hand[2], 0.0), 0.0, 0.01, 0.02);
+    const double above = hand[2] >= floor ? 1.0 : tolerance(std::max(floor - hand[2], 0.0), 0.0, 0.01, 0.02);
     const Number held = e.caging(obj, 0.015, 0.02, 0.01, 0.03, HIGH, 0.1);
-    const double place = tolerance(far, 0, 0.02, norm(e.obj_init - e.target));
     Number reward = hamacher(held, place);
     const bool grasp = near < 0.04 && obj[2] - 0.02 > e.obj_init[2] && !(e.opening() < 0.33);
     if (grasp) reward = reward + (Number(1.0) + Number(5.0) * hamacher(place, above));
-    if (far < 0.05) reward = 10.0;
-    e.give(reward, far <= 0.07, near <= 0.03, grasp, held, place, far);
+    e.give(far < 0.05 ? 10.0 : reward, far <= 0.07, near <= 0.03, grasp, held, place, far);
 }
 template <bool Plain> void plate(Arm& e) {
     const Vec3 obj = e.object_seen(), tcp = e.tcp();
@@ -588,8 +525,7 @@ template <bool Plain> void plate(Arm& e) {
     const double held = tolerance(near, 0, 0.05, norm(e.init_tcp - e.obj_init) - less);
     double reward = Plain ? 8 * hamacher(held, place).v : 1.5 * held;
     if (!Plain && tcp[2] <= 0.03 && near < 0.07) reward = 2 + 7 * place;
-    if (far < 0.05) reward = 10.0;
-    e.give(reward, far <= 0.07, near <= 0.03, 0.0, held, place, far);
+    e.give(far < 0.05 ? 10.0 : reward, far <= 0.07, near <= 0.03, 0.0, held, place, far);
 }
 inline void shelf(Arm& e) {
     const auto [obj, near, far, before] = measure(e);
@@ -605,8 +541,7 @@ inline void shelf(Arm& e) {
     if (under && obj[1] > target[1]) place = 0.0;
     if (near < 0.025 && e.opening() > 0 && obj[2] - 0.01 > e.obj_init[2])
         reward = reward + (Number(1.0) + Number(5.0) * place);
-    if (far < 0.05) reward = 10.0;
-    e.give(reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, place, far);
+    e.give(far < 0.05 ? 10.0 : reward, far <= 0.07, near <= 0.03, e.grasps(0.02), held, place, far);
 }
 inline void stick_pull(Arm& e) {
     const Vec3 stick = e.object_seen(), handle = at(e.seen + 11), end = e.site(1), more{0.05, 0.0, 0.0},
@@ -655,14 +590,15 @@ template <bool Close> void window(Arm& e) {
 
 // ---- the table -----------------------------------------------------------------------------------------------------
 
-inline const Source none{NONE}, obj_body{BODY, "obj"}, obj_geom{GEOM, "objGeom"}, obj_mat{GEOM_MATRIX, "objGeom"};
+inline const Source none{NONE}, obj_body{BODY, "obj"}, obj_geom{GEOM, "objGeom"}, obj_mat{GEOM_MATRIX, "objGeom"},
+    puck{GEOM, "puck"}, puck_mat{GEOM_MATRIX, "puck"};
 inline Source shifted(From from, const char* name, double x, double y, double z) {
     return {from, name, {x, y, z}, true};
 }
 inline const std::vector<Task> TASKS = {
     Task("assembly-v3", {SITE, "RoundNut-8"}, {BODY, "RoundNut"}, {"b:RoundNut", "b:peg", "s:pegTop", "s:RoundNut"},
-         assembly_place, assembly_reset, assembly),
-    Task("basketball-v3", {BODY, "bsktball"}, {BODY, "bsktball"}, {"s:goal", "b:basket_goal"}, basketball_place,
+         assembly_place, drawn_both<2>, assembly, nullptr, {}, {}, NO_VIEW, true),
+    Task("basketball-v3", {BODY, "bsktball"}, {BODY, "bsktball"}, {"s:goal", "b:basket_goal"}, put_body<1, 3>,
          basketball_reset, basketball, nullptr, {}, {}, TARGET_IS_SITE_0),
     Task("bin-picking-v3", obj_body, obj_body, {"b:obj", "b:bin_goal"}, nothing, bin_reset, bin_picking),
     Task("box-close-v3", {BODY, "top_link"}, {BODY, "top_link"}, {"s:goal", "b:boxbody"}, box_place, box_reset,
@@ -678,9 +614,9 @@ inline const std::vector<Task> TASKS = {
     Task("coffee-button-v3", {SITE, "buttonStart"}, {UNIT}, {"b:coffee_machine"}, put_body<>, coffee_button_reset,
          coffee_button),
     Task("coffee-pull-v3", obj_body, {GEOM_MATRIX, "mug"}, {"s:mug_goal", "b:coffee_machine"}, coffee_place<0>,
-         coffee_reset<0>, coffee_mug, "mug"),
+         drawn_both<0, 0>, coffee_mug, "mug", {}, {}, NO_VIEW, true),
     Task("coffee-push-v3", obj_body, {GEOM_MATRIX, "mug"}, {"s:mug_goal", "b:coffee_machine"}, coffee_place<3>,
-         coffee_reset<3>, coffee_mug, "mug"),
+         drawn_both<0, 0>, coffee_mug, "mug", {}, {}, NO_VIEW, true),
     Task("dial-turn-v3", none, {BODY, "dial"}, {"b:dial", "j:knob_Joint_1", "s:goal"}, put_body<>, dial_reset,
          dial_turn),
     Task("disassemble-v3", {SITE, "RoundNut-8"}, {BODY, "RoundNut"}, {"b:RoundNut", "b:peg", "s:pegTop", "s:RoundNut"},
@@ -715,21 +651,18 @@ inline const std::vector<Task> TASKS = {
          handle_pull<false>),
     Task("lever-pull-v3", {SITE, "leverStart"}, obj_mat, {"b:lever", "j:LeverAxis", "s:goal"}, put_body<>, lever_reset,
          lever_pull),
-    Task("pick-place-wall-v3", obj_geom, obj_mat, {"s:goal"}, nothing, drawn_both, pick_place_wall, "objGeom"),
-    Task("pick-out-of-hole-v3", obj_body, obj_body, {"s:goal"}, nothing, drawn_both, pick_out),
-    Task("pick-place-v3", obj_body, obj_mat, {"s:goal"}, nothing, drawn_both, pick_place, "objGeom"),
-    Task("plate-slide-v3", {GEOM, "puck"}, {GEOM_MATRIX, "puck"}, {"b:puck_goal", "s:goal"}, plate_place, plate_reset,
-         plate<true>),
-    Task("plate-slide-side-v3", {GEOM, "puck"}, {GEOM_MATRIX, "puck"}, {"b:puck_goal", "s:goal"}, nothing,
-         plate_side_reset, plate<false>),
-    Task("plate-slide-back-v3", {GEOM, "puck"}, {GEOM_MATRIX, "puck"}, {"b:puck_goal", "s:goal"}, nothing,
-         plate_back_reset, plate<false>),
-    Task("plate-slide-back-side-v3", {GEOM, "puck"}, {GEOM_MATRIX, "puck"}, {"b:puck_goal", "s:goal"}, put_body<>,
-         plate_back_side_reset, plate<false>),
+    Task("pick-place-wall-v3", obj_geom, obj_mat, {"s:goal"}, nothing, drawn_both<>, pick_place_wall, "objGeom"),
+    Task("pick-out-of-hole-v3", obj_body, obj_body, {"s:goal"}, nothing, drawn_both<>, pick_out),
+    Task("pick-place-v3", obj_body, obj_mat, {"s:goal"}, nothing, drawn_both<>, pick_place, "objGeom"),
+    Task("plate-slide-v3", puck, puck_mat, {"b:puck_goal", "s:goal"}, put_body<0, 3>, plate_reset, plate<true>),
+    Task("plate-slide-side-v3", puck, puck_mat, {"b:puck_goal", "s:goal"}, nothing, plate_reset, plate<false>),
+    Task("plate-slide-back-v3", puck, puck_mat, {"b:puck_goal", "s:goal"}, nothing, plate_back_reset, plate<false>),
+    Task("plate-slide-back-side-v3", puck, puck_mat, {"b:puck_goal", "s:goal"}, put_body<>, plate_back_side_reset,
+         plate<false>),
     Task("peg-insert-side-v3", {SITE, "pegGrasp"}, {SITE_MATRIX, "pegGrasp"},
          {"b:box", "s:pegHead", "s:goal", "s:bottom_right_corner_collision_box_1", "s:top_left_corner_collision_box_1",
           "s:bottom_right_corner_collision_box_2", "s:top_left_corner_collision_box_2"},
-         put_body<0, 3>, peg_insert_reset, peg_insert),
+         put_body<0, 3>, peg_insert_reset, peg_insert, nullptr, {}, {}, NO_VIEW, true),
     Task("peg-unplug-side-v3", {SITE, "pegEnd"}, {BODY, "plug1"}, {"b:box", "s:goal"}, put_body<>, peg_unplug_reset,
          peg_unplug),
     Task("soccer-v3", {BODY, "soccer_ball"}, {BODY_MATRIX, "soccer_ball"}, {"b:goal_whole", "s:goal"}, put_body<0, 3>,
@@ -741,8 +674,8 @@ inline const std::vector<Task> TASKS = {
     Task("push-v3", obj_body, obj_mat, {"s:goal"}, nothing, push_reset, push, "objGeom"),
     Task("push-wall-v3", obj_geom, obj_mat, {"s:goal"}, nothing, push_reset, push_wall, "objGeom"),
     Task("push-back-v3", obj_geom, obj_mat, {"s:goal"}, nothing, push_reset, push_back, "objGeom"),
-    Task("reach-v3", obj_body, obj_mat, {"s:goal"}, nothing, drawn_both, reach<false>),
-    Task("reach-wall-v3", obj_body, obj_mat, {"s:goal"}, nothing, drawn_both, reach<true>),
+    Task("reach-v3", obj_body, obj_mat, {"s:goal"}, nothing, drawn_both<>, reach<false>),
+    Task("reach-wall-v3", obj_body, obj_mat, {"s:goal"}, nothing, drawn_both<>, reach<true>),
     Task("shelf-place-v3", obj_body, obj_mat, {"b:obj", "b:shelf", "s:goal"}, shelf_place, shelf_reset, shelf,
          "objGeom"),
     Task("sweep-into-v3", obj_body, obj_mat, {"s:goal", "b:obj"}, nothing, sweep_into_reset, sweep<true>, "objGeom"),
