@@ -33,8 +33,8 @@ enum View { NO_VIEW, TARGET_IS_SITE_0, START_IS_BODY_1 };
 struct Task {
     const char* name;
     Source position, rotation;
-    // names of the items of `id`: the kind is b(ody), g(eom) or s(ite); or of a joint the place in qpos or in qvel, j
-    // or v
+    // names of the items of `id`: the kind is b(ody), g(eom), s(ite) or t, the site that a reset moves to the target; or
+    // of a joint the place in qpos or in qvel, j or v
     std::vector<const char*> names;
     void (*place)(Arm&, const double*);  // a reset's writing to the model, before the hand moves and then again
     void (*reset)(Arm&, const double*);  // the rest of the package's reset_model
@@ -105,7 +105,10 @@ public:
         left_pad = body_id("leftpad"), right_pad = body_id("rightpad");
         right_end = find(mjOBJ_SITE, "rightEndEffector"), left_end = find(mjOBJ_SITE, "leftEndEffector");
         left_geom = find(mjOBJ_GEOM, "leftpad_geom"), right_geom = find(mjOBJ_GEOM, "rightpad_geom");
-        for (const char* name : t->names) id.push_back(named(name));
+        for (const char* name : t->names) {
+            if (name[0] == 't') goal_site = static_cast<int>(id.size());
+            id.push_back(named(name));
+        }
         if (first && first->extra) extra = named(first->extra);
         if (first && first->extra2) extra2 = named(first->extra2);
         touched = asks_for_touch() ? find(mjOBJ_GEOM, t->touched) : -1;
@@ -125,6 +128,7 @@ public:
         if (!t->places_last) t->place(*this, drawn);
         t->reset(*this, drawn);
         if (t->places_last) t->place(*this, drawn);
+        if (goal_site >= 0) write_site(goal_site, target);
         if (first) first->begin(*this, *first);
         forget();
         look_around();
@@ -368,10 +372,10 @@ private:
     }
     // the number of a name as in `Task::names`
     int named(const char* name) const {
-        const mjtObj kind = name[0] == 'b'   ? mjOBJ_BODY
-                            : name[0] == 'g' ? mjOBJ_GEOM
-                            : name[0] == 's' ? mjOBJ_SITE
-                                             : mjOBJ_JOINT;
+        const mjtObj kind = name[0] == 'b'                     ? mjOBJ_BODY
+                            : name[0] == 'g'                   ? mjOBJ_GEOM
+                            : name[0] == 's' || name[0] == 't' ? mjOBJ_SITE
+                                                               : mjOBJ_JOINT;
         const int found = find(kind, name + 2);
         return name[0] == 'j' ? m->jnt_qposadr[found] : name[0] == 'v' ? m->jnt_dofadr[found] : found;
     }
@@ -500,7 +504,7 @@ private:
     }
 
     int hand = 0, right_claw = 0, left_claw = 0, left_pad = 0, right_pad = 0, right_end = 0, left_end = 0;
-    int left_geom = 0, right_geom = 0, touched = -1;
+    int left_geom = 0, right_geom = 0, touched = -1, goal_site = -1;
     bool splits_steps = false;
     Known known = NOTHING;
     Vec3 start;  // where the mocap body was before the action

@@ -17,16 +17,13 @@ template <int K = 0, int From = 0> void put_body(Arm& e, const double* r) { e.wr
 // ---- resets --------------------------------------------------------------------------------------------------------
 
 inline void finish(Arm& e, Vec3 init, Vec3 target) { e.obj_init = init, e.target = target; }
-// an object that is placed, and a goal that is shown
-inline void place_both(Arm& e, Vec3 init, Vec3 target, int site = 0, int q = 9) {
+// an object that is placed
+inline void place_both(Arm& e, Vec3 init, Vec3 target, int q = 9) {
     finish(e, init, target);
     e.set_object(e.obj_init, q);
-    e.write_site(site, e.target);
 }
 // both drawn, the object's height that of the draw
-template <int Site = 0, int Q = 9> void drawn_both(Arm& e, const double* r) {
-    place_both(e, at(r), at(r + 3), Site, Q);
-}
+template <int Q = 9> void drawn_both(Arm& e, const double* r) { place_both(e, at(r), at(r + 3), Q); }
 // the heights those where the object lies after the hand has moved
 inline void push_reset(Arm& e, const double* r) {
     const double z = e.object()[2];
@@ -35,8 +32,7 @@ inline void push_reset(Arm& e, const double* r) {
 inline void basketball_reset(Arm& e, const double* r) {
     e.obj_init = {r[0], r[1], 0.029999999329447746};  // float32(0.03)
     e.set_object(e.obj_init);
-    e.target = e.site(0);
-    e.write_site(0, e.target);  // without effect: the compiler found this site in its body's frame
+    e.target = e.site(0);  // to write it is without effect: the compiler found this site in its body's frame
 }
 inline void assembly_place(Arm& e, const double* r) { e.write_body(1, at(r + 3) - Vec3{0.0, 0.0, 0.05}); }
 inline void disassemble_place(Arm& e, const double* r) { e.write_body(1, at(r) + Vec3{0.0, 0.0, 0.03}); }
@@ -56,7 +52,6 @@ inline void box_reset(Arm& e, const double* r) {
     finish(e, {r[0], r[1], 0.019999999552965164}, at(r + 3));  // float32(0.02)
     e.run(5);
     e.set_object(e.obj_init);
-    e.write_site(0, e.target);
 }
 template <int Axis>
 void button_reset(Arm& e, const double* r) {  // topdown: mj_forward, else the button's joint is set to 0
@@ -80,11 +75,9 @@ void coffee_place(Arm& e, const double* r) {  // the machine stands behind the m
 inline void dial_reset(Arm& e, const double* r) {
     finish(e, at(r), at(r) + Vec3{0, 0.03, 0.03});
     e.aux = e.object() + Vec3{0.05, 0.02, 0.09};  // the dial where it was before it was placed
-    e.write_site(2, e.target);
 }
 inline void door_reset(Arm& e, const double* r, Vec3 way, double angle) {
     finish(e, at(r), at(r) + way);
-    e.write_site(3, e.target);
     e.set(e.id[1], {angle}, e.id[2], 1);
 }
 inline void door_close_reset(Arm& e, const double* r) { door_reset(e, r, {0.2, -0.2, 0.0}, -1.5708); }
@@ -101,17 +94,12 @@ inline void drawer_close_reset(Arm& e, const double* r) {
     e.target = at(r) + Vec3{0.0, -0.16, 0.09};
     e.set(9, {-0.15}, 9, 0);  // no velocity is cleared
     e.obj_init = e.object();
-    e.write_site(1, e.target);
 }
 // no forward: the first frame is that of the last step
-inline void drawer_open_reset(Arm& e, const double* r) {
-    finish(e, at(r), at(r) + Vec3{0.0, -0.16 - 0.2, 0.09});
-    e.write_site(1, e.target);
-}
+inline void drawer_open_reset(Arm& e, const double* r) { finish(e, at(r), at(r) + Vec3{0.0, -0.16 - 0.2, 0.09}); }
 template <int Sign> void faucet_reset(Arm& e, const double* r) {
     finish(e, at(r), at(r) + Vec3{Sign * 0.175, 0.0, 0.125});
     if (Sign < 0) e.forward();
-    e.write_site(1, e.target);
 }
 inline void hammer_place(Arm& e, const double*) { e.write_body(2, {0.24, 0.85, 0.0}); }
 inline void hammer_reset(Arm& e, const double* r) {
@@ -129,22 +117,19 @@ template <int Tenths> void handle_reset(Arm& e, const double* r) {
 inline void lever_reset(Arm& e, const double* r) {
     finish(e, at(r), at(r) + Vec3{0.12, 0.0, 0.25 + 0.2});
     e.aux = e.obj_init + Vec3{0.12, -0.2, 0.25};
-    e.write_site(2, e.target);
 }
 inline void peg_insert_reset(Arm& e, const double* r) {
     e.aux = e.site(1);  // the peg's head where it lies before it is placed
-    place_both(e, at(r), at(r + 3) + Vec3{0.03, 0.0, 0.13}, 2);
+    place_both(e, at(r), at(r + 3) + Vec3{0.03, 0.0, 0.13});
 }
 inline void peg_unplug_reset(Arm& e, const double* r) {
     const Vec3 plug = at(r) + Vec3{0.044, 0.0, 0.131};
     e.set(9, {plug[0], plug[1], plug[2], 1, 0, 0, 0}, 9, 3);  // the turning velocity stays
     finish(e, e.object(), plug + Vec3{0.15, 0.0, 0.0});
-    e.write_site(1, e.target);
 }
 inline void slide(Arm& e, const double* r, double x, double y) {
     finish(e, at(r), at(r + 3));
     e.set(9, {x, y}, 9, 0);
-    e.write_site(1, e.target);
 }
 inline void plate_reset(Arm& e, const double* r) { slide(e, r, 0, 0); }
 inline void plate_back_reset(Arm& e, const double* r) { slide(e, r, 0, 0.15); }
@@ -156,7 +141,7 @@ inline void shelf_reset(Arm& e, const double* r) {
     e.target = at(e.m->site_pos + 3 * e.id[2]) + (at(r + 3) - Vec3{0, 0, 0.3});
     e.set_object(e.obj_init);
 }
-inline void soccer_reset(Arm& e, const double* r) { place_both(e, {r[0], r[1], 0.03}, at(r + 3), 1); }
+inline void soccer_reset(Arm& e, const double* r) { place_both(e, {r[0], r[1], 0.03}, at(r + 3)); }
 template <bool Pull> void stick_reset(Arm& e, const double* r) {
     const Vec3 stick{r[0], r[1], 0.02};
     e.target = {r[3], r[4], Pull ? 0.02 : e.site(1)[2]};
@@ -164,7 +149,6 @@ template <bool Pull> void stick_reset(Arm& e, const double* r) {
     e.set(16, {0.0, Pull ? 0.09 : 0.0}, 16, 2);
     e.aux = stick;
     e.obj_init = e.body(0);
-    e.write_site(2, e.target);
 }
 inline void sweep_into_reset(Arm& e, const double* r) { place_both(e, {r[0], r[1], e.body(1)[2]}, {0.0, 0.84, 0.02}); }
 inline void sweep_reset(Arm& e, const double* r) { place_both(e, {r[0], r[1], 0.02}, {0.5, r[1], 0.01}); }
@@ -173,7 +157,6 @@ template <bool Close> void window_reset(Arm& e, const double* r) {  // no forwar
     e.target = Close ? e.obj_init : e.obj_init + Vec3{0.2, 0.0, 0.0};
     e.aux = Close ? e.object() + Vec3{0.2, 0.0, 0.0} : e.object();
     e.d->qpos[e.id[1]] = Close ? 0.2 : 0.0;
-    e.write_site(2, e.target);
 }
 
 // ---- rewards -------------------------------------------------------------------------------------------------------
@@ -596,12 +579,12 @@ inline Source shifted(From from, const char* name, double x, double y, double z)
     return {from, name, {x, y, z}, true};
 }
 inline const std::vector<Task> TASKS = {
-    Task("assembly-v3", {SITE, "RoundNut-8"}, {BODY, "RoundNut"}, {"b:RoundNut", "b:peg", "s:pegTop", "s:RoundNut"},
-         assembly_place, drawn_both<2>, assembly, nullptr, {}, {}, NO_VIEW, true),
-    Task("basketball-v3", {BODY, "bsktball"}, {BODY, "bsktball"}, {"s:goal", "b:basket_goal"}, put_body<1, 3>,
+    Task("assembly-v3", {SITE, "RoundNut-8"}, {BODY, "RoundNut"}, {"b:RoundNut", "b:peg", "t:pegTop", "s:RoundNut"},
+         assembly_place, drawn_both<>, assembly, nullptr, {}, {}, NO_VIEW, true),
+    Task("basketball-v3", {BODY, "bsktball"}, {BODY, "bsktball"}, {"t:goal", "b:basket_goal"}, put_body<1, 3>,
          basketball_reset, basketball, nullptr, {}, {}, TARGET_IS_SITE_0),
     Task("bin-picking-v3", obj_body, obj_body, {"b:obj", "b:bin_goal"}, nothing, bin_reset, bin_picking),
-    Task("box-close-v3", {BODY, "top_link"}, {BODY, "top_link"}, {"s:goal", "b:boxbody"}, box_place, box_reset,
+    Task("box-close-v3", {BODY, "top_link"}, {BODY, "top_link"}, {"t:goal", "b:boxbody"}, box_place, box_reset,
          box_close),
     Task("button-press-topdown-v3", shifted(BODY, "button", 0.0, 0.0, 0.193), {BODY, "button"},
          {"s:hole", "s:buttonStart", "b:box"}, put_body<2>, button_reset<2>, button_topdown),
@@ -613,31 +596,31 @@ inline const std::vector<Task> TASKS = {
          {"s:hole", "s:buttonStart", "b:box"}, put_body<2>, button_reset<1>, button_wall),
     Task("coffee-button-v3", {SITE, "buttonStart"}, {UNIT}, {"b:coffee_machine"}, put_body<>, coffee_button_reset,
          coffee_button),
-    Task("coffee-pull-v3", obj_body, {GEOM_MATRIX, "mug"}, {"s:mug_goal", "b:coffee_machine"}, coffee_place<0>,
-         drawn_both<0, 0>, coffee_mug, "mug", {}, {}, NO_VIEW, true),
-    Task("coffee-push-v3", obj_body, {GEOM_MATRIX, "mug"}, {"s:mug_goal", "b:coffee_machine"}, coffee_place<3>,
-         drawn_both<0, 0>, coffee_mug, "mug", {}, {}, NO_VIEW, true),
-    Task("dial-turn-v3", none, {BODY, "dial"}, {"b:dial", "j:knob_Joint_1", "s:goal"}, put_body<>, dial_reset,
+    Task("coffee-pull-v3", obj_body, {GEOM_MATRIX, "mug"}, {"t:mug_goal", "b:coffee_machine"}, coffee_place<0>,
+         drawn_both<0>, coffee_mug, "mug", {}, {}, NO_VIEW, true),
+    Task("coffee-push-v3", obj_body, {GEOM_MATRIX, "mug"}, {"t:mug_goal", "b:coffee_machine"}, coffee_place<3>,
+         drawn_both<0>, coffee_mug, "mug", {}, {}, NO_VIEW, true),
+    Task("dial-turn-v3", none, {BODY, "dial"}, {"b:dial", "j:knob_Joint_1", "t:goal"}, put_body<>, dial_reset,
          dial_turn),
     Task("disassemble-v3", {SITE, "RoundNut-8"}, {BODY, "RoundNut"}, {"b:RoundNut", "b:peg", "s:pegTop", "s:RoundNut"},
          disassemble_place, disassemble_reset, disassemble),
-    Task("door-close-v3", {GEOM, "handle"}, {GEOM_MATRIX, "handle"}, {"b:door", "j:doorjoint", "v:doorjoint", "s:goal"},
+    Task("door-close-v3", {GEOM, "handle"}, {GEOM_MATRIX, "handle"}, {"b:door", "j:doorjoint", "v:doorjoint", "t:goal"},
          put_body<>, door_close_reset, door_close),
     Task("door-lock-v3", {SITE, "lockStartLock"}, {BODY, "door_link"}, {"b:door", "b:lock_link"}, put_body<>,
          door_lock_reset, door_lock, nullptr, {}, {}, START_IS_BODY_1),
-    Task("door-open-v3", {GEOM, "handle"}, {GEOM_MATRIX, "handle"}, {"b:door", "j:doorjoint", "v:doorjoint", "s:goal"},
+    Task("door-open-v3", {GEOM, "handle"}, {GEOM_MATRIX, "handle"}, {"b:door", "j:doorjoint", "v:doorjoint", "t:goal"},
          put_body<>, door_open_reset, door_open),
     Task("door-unlock-v3", {SITE, "lockStartUnlock"}, {BODY, "door_link"}, {"b:door", "b:lock_link"}, put_body<>,
          door_unlock_reset, door_unlock, nullptr, {}, {}, START_IS_BODY_1),
-    Task("hand-insert-v3", obj_body, obj_body, {"s:goal"}, nothing, hand_insert_reset, hand_insert, "objGeom"),
-    Task("drawer-close-v3", shifted(BODY, "drawer_link", 0.0, -0.16, 0.05), none, {"b:drawer", "s:goal"}, put_body<>,
+    Task("hand-insert-v3", obj_body, obj_body, {"t:goal"}, nothing, hand_insert_reset, hand_insert, "objGeom"),
+    Task("drawer-close-v3", shifted(BODY, "drawer_link", 0.0, -0.16, 0.05), none, {"b:drawer", "t:goal"}, put_body<>,
          drawer_close_reset, drawer_close),
-    Task("drawer-open-v3", shifted(BODY, "drawer_link", 0.0, -0.16, 0.0), {BODY, "drawer_link"}, {"b:drawer", "s:goal"},
+    Task("drawer-open-v3", shifted(BODY, "drawer_link", 0.0, -0.16, 0.0), {BODY, "drawer_link"}, {"b:drawer", "t:goal"},
          put_body<>, drawer_open_reset, drawer_open),
     Task("faucet-open-v3", shifted(SITE, "handleStartOpen", 0.0, 0.0, -0.01), {BODY, "faucetBase"},
-         {"b:faucetBase", "s:goal_open"}, put_body<>, faucet_reset<1>, faucet<true>),
+         {"b:faucetBase", "t:goal_open"}, put_body<>, faucet_reset<1>, faucet<true>),
     Task("faucet-close-v3", shifted(SITE, "handleStartClose", 0.0, 0.0, -0.01), {BODY, "faucetBase"},
-         {"b:faucetBase", "s:goal_close"}, put_body<>, faucet_reset<-1>, faucet<false>),
+         {"b:faucetBase", "t:goal_close"}, put_body<>, faucet_reset<-1>, faucet<false>),
     Task("hammer-v3", {BODY, "hammer"}, {BODY, "hammer"},
          {"b:hammer", "b:nail_link", "b:box", "s:goal", "j:NailSlideJoint"}, hammer_place, hammer_reset, hammer,
          nullptr, {BODY, "nail_link"}, {BODY, "nail_link"}),
@@ -649,40 +632,40 @@ inline const std::vector<Task> TASKS = {
          handle_pull<true>),
     Task("handle-pull-v3", {SITE, "handleRight"}, none, {"b:box", "s:goalPull"}, put_body<>, handle_reset<1>,
          handle_pull<false>),
-    Task("lever-pull-v3", {SITE, "leverStart"}, obj_mat, {"b:lever", "j:LeverAxis", "s:goal"}, put_body<>, lever_reset,
+    Task("lever-pull-v3", {SITE, "leverStart"}, obj_mat, {"b:lever", "j:LeverAxis", "t:goal"}, put_body<>, lever_reset,
          lever_pull),
-    Task("pick-place-wall-v3", obj_geom, obj_mat, {"s:goal"}, nothing, drawn_both<>, pick_place_wall, "objGeom"),
-    Task("pick-out-of-hole-v3", obj_body, obj_body, {"s:goal"}, nothing, drawn_both<>, pick_out),
-    Task("pick-place-v3", obj_body, obj_mat, {"s:goal"}, nothing, drawn_both<>, pick_place, "objGeom"),
-    Task("plate-slide-v3", puck, puck_mat, {"b:puck_goal", "s:goal"}, put_body<0, 3>, plate_reset, plate<true>),
-    Task("plate-slide-side-v3", puck, puck_mat, {"b:puck_goal", "s:goal"}, nothing, plate_reset, plate<false>),
-    Task("plate-slide-back-v3", puck, puck_mat, {"b:puck_goal", "s:goal"}, nothing, plate_back_reset, plate<false>),
-    Task("plate-slide-back-side-v3", puck, puck_mat, {"b:puck_goal", "s:goal"}, put_body<>, plate_back_side_reset,
+    Task("pick-place-wall-v3", obj_geom, obj_mat, {"t:goal"}, nothing, drawn_both<>, pick_place_wall, "objGeom"),
+    Task("pick-out-of-hole-v3", obj_body, obj_body, {"t:goal"}, nothing, drawn_both<>, pick_out),
+    Task("pick-place-v3", obj_body, obj_mat, {"t:goal"}, nothing, drawn_both<>, pick_place, "objGeom"),
+    Task("plate-slide-v3", puck, puck_mat, {"b:puck_goal", "t:goal"}, put_body<0, 3>, plate_reset, plate<true>),
+    Task("plate-slide-side-v3", puck, puck_mat, {"b:puck_goal", "t:goal"}, nothing, plate_reset, plate<false>),
+    Task("plate-slide-back-v3", puck, puck_mat, {"b:puck_goal", "t:goal"}, nothing, plate_back_reset, plate<false>),
+    Task("plate-slide-back-side-v3", puck, puck_mat, {"b:puck_goal", "t:goal"}, put_body<>, plate_back_side_reset,
          plate<false>),
     Task("peg-insert-side-v3", {SITE, "pegGrasp"}, {SITE_MATRIX, "pegGrasp"},
-         {"b:box", "s:pegHead", "s:goal", "s:bottom_right_corner_collision_box_1", "s:top_left_corner_collision_box_1",
+         {"b:box", "s:pegHead", "t:goal", "s:bottom_right_corner_collision_box_1", "s:top_left_corner_collision_box_1",
           "s:bottom_right_corner_collision_box_2", "s:top_left_corner_collision_box_2"},
          put_body<0, 3>, peg_insert_reset, peg_insert, nullptr, {}, {}, NO_VIEW, true),
-    Task("peg-unplug-side-v3", {SITE, "pegEnd"}, {BODY, "plug1"}, {"b:box", "s:goal"}, put_body<>, peg_unplug_reset,
+    Task("peg-unplug-side-v3", {SITE, "pegEnd"}, {BODY, "plug1"}, {"b:box", "t:goal"}, put_body<>, peg_unplug_reset,
          peg_unplug),
-    Task("soccer-v3", {BODY, "soccer_ball"}, {BODY_MATRIX, "soccer_ball"}, {"b:goal_whole", "s:goal"}, put_body<0, 3>,
+    Task("soccer-v3", {BODY, "soccer_ball"}, {BODY_MATRIX, "soccer_ball"}, {"b:goal_whole", "t:goal"}, put_body<0, 3>,
          soccer_reset, soccer, "objGeom"),
-    Task("stick-push-v3", {BODY, "stick"}, {BODY_MATRIX, "stick"}, {"b:object", "s:insertion", "s:goal"}, nothing,
+    Task("stick-push-v3", {BODY, "stick"}, {BODY_MATRIX, "stick"}, {"b:object", "s:insertion", "t:goal"}, nothing,
          stick_reset<false>, stick_push, "objGeom", shifted(SITE, "insertion", 0.0, 0.09, 0.0), none),
-    Task("stick-pull-v3", {BODY, "stick"}, {BODY_MATRIX, "stick"}, {"b:object", "s:stick_end", "s:goal"}, nothing,
+    Task("stick-pull-v3", {BODY, "stick"}, {BODY_MATRIX, "stick"}, {"b:object", "s:stick_end", "t:goal"}, nothing,
          stick_reset<true>, stick_pull, "objGeom", {SITE, "insertion"}, none),
-    Task("push-v3", obj_body, obj_mat, {"s:goal"}, nothing, push_reset, push, "objGeom"),
-    Task("push-wall-v3", obj_geom, obj_mat, {"s:goal"}, nothing, push_reset, push_wall, "objGeom"),
-    Task("push-back-v3", obj_geom, obj_mat, {"s:goal"}, nothing, push_reset, push_back, "objGeom"),
-    Task("reach-v3", obj_body, obj_mat, {"s:goal"}, nothing, drawn_both<>, reach<false>),
-    Task("reach-wall-v3", obj_body, obj_mat, {"s:goal"}, nothing, drawn_both<>, reach<true>),
+    Task("push-v3", obj_body, obj_mat, {"t:goal"}, nothing, push_reset, push, "objGeom"),
+    Task("push-wall-v3", obj_geom, obj_mat, {"t:goal"}, nothing, push_reset, push_wall, "objGeom"),
+    Task("push-back-v3", obj_geom, obj_mat, {"t:goal"}, nothing, push_reset, push_back, "objGeom"),
+    Task("reach-v3", obj_body, obj_mat, {"t:goal"}, nothing, drawn_both<>, reach<false>),
+    Task("reach-wall-v3", obj_body, obj_mat, {"t:goal"}, nothing, drawn_both<>, reach<true>),
     Task("shelf-place-v3", obj_body, obj_mat, {"b:obj", "b:shelf", "s:goal"}, shelf_place, shelf_reset, shelf,
          "objGeom"),
-    Task("sweep-into-v3", obj_body, obj_mat, {"s:goal", "b:obj"}, nothing, sweep_into_reset, sweep<true>, "objGeom"),
-    Task("sweep-v3", obj_body, obj_body, {"s:goal"}, nothing, sweep_reset, sweep<false>, "objGeom"),
-    Task("window-open-v3", {SITE, "handleOpenStart"}, none, {"b:window", "j:window_slide", "s:goal"}, put_body<>,
+    Task("sweep-into-v3", obj_body, obj_mat, {"t:goal", "b:obj"}, nothing, sweep_into_reset, sweep<true>, "objGeom"),
+    Task("sweep-v3", obj_body, obj_body, {"t:goal"}, nothing, sweep_reset, sweep<false>, "objGeom"),
+    Task("window-open-v3", {SITE, "handleOpenStart"}, none, {"b:window", "j:window_slide", "t:goal"}, put_body<>,
          window_reset<false>, window<false>),
-    Task("window-close-v3", {SITE, "handleCloseStart"}, none, {"b:window", "j:window_slide", "s:goal"}, put_body<>,
+    Task("window-close-v3", {SITE, "handleCloseStart"}, none, {"b:window", "j:window_slide", "t:goal"}, put_body<>,
          window_reset<true>, window<true>),
 };
 
