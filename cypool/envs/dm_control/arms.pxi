@@ -6,7 +6,7 @@ from cypool.envs.dm_control import specs
 from libc.math cimport INFINITY, M_PI
 from libcpp.vector cimport vector
 
-from cypool.envs.shared.numerics.numpy_math cimport arctan2, cos, log1p, norm, sin
+from cypool.envs.shared.numerics.numpy_math cimport arctan2, cos, log1p, sin
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.shared.lanes.record cimport SENSED_FORCES, SITE_XPOS, XPOS, XQUAT
 
@@ -63,9 +63,7 @@ cdef class Arm(ControlTask):
         obs.put(self.data.xquat[4 * body + 2])
 
     cdef double distance(self, int site, int other) noexcept nogil:
-        cdef double[3] way
-        difference(self.data.site_xpos + 3 * site, self.data.site_xpos + 3 * other, way)
-        return norm(way, 3)
+        return apart(self.data.site_xpos + 3 * site, self.data.site_xpos + 3 * other, 3)
 
 
 cdef class Manipulator(Arm):
@@ -79,7 +77,7 @@ cdef class Manipulator(Arm):
     Reward: In [0, 1]: how close the object is to the target; for a peg, a third is for the grip.
     Terminated: Never.
     """
-    describe = staticmethod(specs.manipulator)
+    describe = staticmethod(specs.describer("manipulator", fully_observable=specs.FULLY_OBSERVABLE))
 
     cdef bint is_peg, inserts
     cdef int thing, target, receptacle   # bodies
@@ -175,7 +173,7 @@ cdef class Stacker(Arm):
     Reward: In [0, 1]: how close a box is to the target, with the hand away from the target.
     Terminated: Never.
     """
-    describe = staticmethod(specs.stacker)
+    describe = staticmethod(specs.describer("stacker", fully_observable=specs.FULLY_OBSERVABLE))
 
     cdef vector[int] boxes, sites, qpos_of_boxes, qvel_of_boxes      # the last two: x, z, y of each
     cdef int target, target_geom, target_site, grasp

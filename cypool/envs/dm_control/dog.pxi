@@ -7,7 +7,7 @@ from libc.math cimport INFINITY, M_PI, sqrt
 from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
-from cypool.envs.shared.numerics.numpy_math cimport cos, norm, sin, sum as numpy_sum, vector_times_matrix
+from cypool.envs.shared.numerics.numpy_math cimport cos, sin, sum as numpy_sum, vector_times_matrix
 from cypool.envs.shared.mujoco cimport guard, libmujoco
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 
@@ -32,7 +32,7 @@ cdef class Dog(ControlTask):
         task, speed, or how close the ball is to the mouth and to the target.
     Terminated: Never.
     """
-    describe = staticmethod(specs.dog)
+    describe = staticmethod(specs.describer("dog"))
 
     cdef bint fetches
     cdef double speed                    # 0: none is wanted
@@ -126,18 +126,11 @@ cdef class Dog(ControlTask):
         cdef const double* place = self.data.site_xpos + 3 * self.head
         cdef const double* frame = self.data.site_xmat + 9 * self.head
         cdef double[6] head, ball
-        cdef double[3] way, seen
-        difference(self.data.geom_xpos + 3 * self.ball, place, way)
-        vector_times_matrix(way, frame, seen)
-        obs.put(seen, 3)
+        put_seen(obs, self.data.geom_xpos + 3 * self.ball, place, frame)
         libmujoco.mj_objectVelocity(self.model, self.data, libmujoco.mjOBJ_SITE, self.head, head, 0)
         libmujoco.mj_objectVelocity(self.model, self.data, libmujoco.mjOBJ_GEOM, self.ball, ball, 0)
-        difference(&ball[3], &head[3], way)
-        vector_times_matrix(way, frame, seen)
-        obs.put(seen, 3)
-        difference(self.data.geom_xpos + 3 * self.target, place, way)
-        vector_times_matrix(way, frame, seen)
-        obs.put(seen, 3)
+        put_seen(obs, &ball[3], &head[3], frame)
+        put_seen(obs, self.data.geom_xpos + 3 * self.target, place, frame)
 
     cdef double get_reward(self) except? -1 nogil:
         cdef double cosine = self.upright_cosine
@@ -162,15 +155,11 @@ cdef class Dog(ControlTask):
     cdef double fetch_reward(self, double product) noexcept nogil:
         """Returns the product times the reward of fetching."""
         cdef const double* ball = self.data.geom_xpos + 3 * self.ball
-        cdef double to_mouth, to_target, radius = self.model.geom_size[3 * self.target], reaches, brings
-        cdef double[3] way
-        difference(ball, self.data.site_xpos + 3 * self.upper_bite, way)
-        to_mouth = norm(way, 3)
-        difference(ball, self.data.site_xpos + 3 * self.lower_bite, way)
-        to_mouth = 0.5 * (to_mouth + norm(way, 3))
+        cdef double to_mouth = 0.5 * (apart(ball, self.data.site_xpos + 3 * self.upper_bite, 3)
+                                      + apart(ball, self.data.site_xpos + 3 * self.lower_bite, 3))
+        cdef double to_target = apart(ball, self.data.geom_xpos + 3 * self.target, 3)
+        cdef double radius = self.model.geom_size[3 * self.target], reaches, brings
         reaches = (6 * reciprocal(to_mouth, 0, self.model.site_size[3 * self.upper_bite], 2) + 1) / 7
-        difference(ball, self.data.geom_xpos + 3 * self.target, way)
-        to_target = norm(way, 3)
         brings = (reciprocal(to_target, 0, radius, self.model.geom_size[3 * self.floor]) + 1) / 2
         # it has been brought
         if to_target < 2 * radius:

@@ -3,7 +3,7 @@ from cypool.envs.dm_control import specs
 
 from libc.math cimport INFINITY
 
-from cypool.envs.shared.numerics.numpy_math cimport norm, vector_times_matrix
+from cypool.envs.shared.numerics.numpy_math cimport norm
 from cypool.envs.shared.mujoco.obs_writer cimport ObsWriter
 from cypool.envs.shared.lanes.record cimport SENSED_MOTION, XMAT, XPOS
 
@@ -20,7 +20,7 @@ cdef class Humanoid(ControlTask):
         10 m/s.
     Terminated: Never.
     """
-    describe = staticmethod(specs.humanoid)
+    describe = staticmethod(specs.describer("humanoid"))
 
     cdef bint is_pure_state
     cdef double speed                    # 0: none is wanted
@@ -48,7 +48,6 @@ cdef class Humanoid(ControlTask):
 
     cdef int get_obs(self, ObsWriter* obs) except -1 nogil:
         cdef const double* frame = self.data.xmat + 9 * self.torso
-        cdef double[3] way, seen
         cdef int k
         if self.is_pure_state:
             obs.put(self.data.qpos, self.model.nq)
@@ -56,9 +55,7 @@ cdef class Humanoid(ControlTask):
             obs.put(self.data.qpos + 7, self.model.nq - 7)
             obs.put(self.data.xpos[3 * self.head + 2])
             for k in range(4):
-                difference(self.data.xpos + 3 * self.limbs[k], self.data.xpos + 3 * self.torso, way)
-                vector_times_matrix(way, frame, seen)
-                obs.put(seen, 3)
+                put_seen(obs, self.data.xpos + 3 * self.limbs[k], self.data.xpos + 3 * self.torso, frame)
             obs.put(frame + 6, 3)
             obs.put(self.data.sensordata + self.com_velocity, 3)
         obs.put(self.data.qvel, self.model.nv)
@@ -86,7 +83,7 @@ cdef class HumanoidCMU(Humanoid):
     Action: float64 (56,) in [-1, 1]: the torques.
     Reward, Terminated: As in `Humanoid`.
     """
-    describe = staticmethod(specs.humanoid_cmu)
+    describe = staticmethod(specs.describer("humanoid_CMU"))
 
     def __init__(self, spec, env_id):
         super().__init__(spec, env_id, "humanoid_CMU", "thorax", 7, ("lhand", "lfoot", "rhand", "rfoot"))

@@ -27,7 +27,7 @@ cdef class Acrobot(ControlTask):
     Reward: In [0, 1]: how close the tip is to the target; with "sparse", whether it is in the target.
     Terminated: Never.
     """
-    describe = staticmethod(specs.acrobot)
+    describe = staticmethod(specs.describer("acrobot"))
 
     cdef int[2] links, joints
     cdef int target, tip
@@ -57,10 +57,8 @@ cdef class Acrobot(ControlTask):
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
-        cdef double[3] way
-        cdef double distance, radius = self.model.site_size[3 * self.target]
-        difference(self.data.site_xpos + 3 * self.target, self.data.site_xpos + 3 * self.tip, way)
-        distance = norm(way, 3)
+        cdef double radius = self.model.site_size[3 * self.target]
+        cdef double distance = apart(self.data.site_xpos + 3 * self.target, self.data.site_xpos + 3 * self.tip, 3)
         return within(distance, 0, radius) if self.is_sparse else gaussian(distance, 0, radius, 1)
 
 
@@ -74,7 +72,7 @@ cdef class Cartpole(ControlTask):
     Reward: In [0, 1]: for upright poles near the middle with small controls and velocities; 0 or 1 if "sparse".
     Terminated: Never.
     """
-    describe = staticmethod(specs.cartpole)
+    describe = staticmethod(specs.describer("cartpole"))
 
     cdef bint balances, is_sparse
 
@@ -139,7 +137,7 @@ cdef class Pendulum(ControlTask):
     Reward: 1 while the pole is within 8 degrees of upright, else 0.
     Terminated: Never.
     """
-    describe = staticmethod(specs.pendulum)
+    describe = staticmethod(specs.describer("pendulum"))
 
     cdef int pole
     cdef double min_upright
@@ -173,7 +171,7 @@ cdef class LQR(ControlTask):
     Reward: 1 minus half the sum of squared positions, minus a twentieth of the sum of squared actions.
     Terminated: When the norm of positions and velocities is below 1e-6.
     """
-    describe = staticmethod(specs.lqr)
+    describe = staticmethod(specs.describer("lqr"))
 
     cdef vector[double] stiffness
 

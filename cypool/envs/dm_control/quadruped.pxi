@@ -32,7 +32,7 @@ cdef class Quadruped(ControlTask):
         the target.
     Terminated: Never.
     """
-    describe = staticmethod(specs.quadruped)
+    describe = staticmethod(specs.describer("quadruped"))
 
     cdef bint escapes, fetches
     cdef double speed, upright_cosine
@@ -165,25 +165,23 @@ cdef class Quadruped(ControlTask):
             memcpy(&state[6], self.data.qvel + self.ball_dof + 3, 3 * sizeof(double))
             matrix_times_matrix(state, frame, seen)
             obs.put(seen, 9)
-            difference(self.data.site_xpos + 3 * self.target, torso, state)
-            vector_times_matrix(state, frame, seen)
-            obs.put(seen, 3)
+            put_seen(obs, self.data.site_xpos + 3 * self.target, torso, frame)
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
         cdef double cosine = self.upright_cosine, size, arena, reaches, fetches
         cdef double upright = linear(self.data.xmat[9 * self.torso + 8], cosine, INFINITY, 1 + cosine, 0)
         cdef const double* workspace = self.data.site_xpos + 3 * self.workspace
-        cdef double[3] way
+        cdef const double* ball
         if self.escapes:
             size = self.model.hfield_size[0]
             return upright * linear(norm(workspace, 3), size, INFINITY, size, 0)
         if not self.fetches:
             return upright * linear(self.data.sensordata[self.velocimeter], self.speed, INFINITY, self.speed, 0.5)
         arena = self.model.geom_size[3 * self.floor] * sqrt(2.0)
-        difference(workspace, self.data.xpos + 3 * self.ball, way)
+        ball = self.data.xpos + 3 * self.ball
         size = self.model.site_size[3 * self.workspace] + self.model.geom_size[3 * self.ball_geom]
-        reaches = linear(norm(way, 2), 0, size, arena, 0)
-        difference(self.data.site_xpos + 3 * self.target, self.data.xpos + 3 * self.ball, way)
-        fetches = linear(norm(way, 2), 0, self.model.site_size[3 * self.target], arena, 0)
+        reaches = linear(apart(workspace, ball, 2), 0, size, arena, 0)
+        size = self.model.site_size[3 * self.target]
+        fetches = linear(apart(self.data.site_xpos + 3 * self.target, ball, 2), 0, size, arena, 0)
         return upright * (reaches * (0.5 + 0.5 * fetches))

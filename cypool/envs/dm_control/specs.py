@@ -44,9 +44,6 @@ TASK = {
 
 # models in use, by domain and task: tasks with the same text share one
 _models: WeakValueDictionary[tuple[str, str], Any] = WeakValueDictionary()
-# by domain: the parts of an observation, in dm_control's order: names and shapes, or a function of the options that
-# returns them
-_parts: dict[str, dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
 @describes(**TASK)
@@ -73,9 +70,9 @@ def load_task(domain: str, task: str) -> Any:
 
 def shapes_of(domain: str, options: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     """Returns the parts of a task's observation: names and shapes, in dm_control's order."""
-    parts = _parts[domain]
-    named = parts if isinstance(parts, dict) else parts(options)
-    return {name: (shape,) if isinstance(shape, int) else shape for name, shape in named.items()}
+    further = DOMAINS[domain].further.get(options["task"], {}) if options.get("fully_observable", True) else {}
+    return {name: (shape,) if isinstance(shape, int) else shape
+            for name, shape in (DOMAINS[domain].parts | further).items()}
 
 
 def times(domain: str, model: Any, options: Mapping[str, Any]) -> tuple[int, int | None]:
@@ -136,83 +133,16 @@ def _spec(domain: str, options: dict[str, Any]) -> EnvSpec:
     )
 
 
-def _describe(domain: str, task: str, parts: dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]], /,
-              note: str = "", **own: Option) -> Callable[..., Any]:
-    """Returns the `describe` of a domain with this default task.
-
-    The parts of the observation are as in `_parts`, where an int n stands for (n,); the note says what the names of
-    tasks mean.
-    """
-    _parts[domain] = parts
-    *names, last = (f'"{name}"' for name in DOMAINS[domain].tasks)
-    meaning = (f"{', '.join(names)} or " if names else "") + last + (f": {note}" if note else "") + "."
+def describer(name: str, **own: Option) -> Callable[..., Any]:
+    """Returns the `describe` of a domain, with these further options."""
+    domain = DOMAINS[name]
+    *names, last = (f'"{task}"' for task in domain.tasks)
+    meaning = (f"{', '.join(names)} or " if names else "") + last + (f": {domain.note}" if domain.note else "") + "."
 
     def describe(options: dict[str, Any]) -> EnvSpec:
-        return _spec(domain, options)
+        return _spec(name, options)
 
-    return describes(**TASK, task=choice(task, DOMAINS[domain].tasks, meaning), **own)(describe)
-
-
-def _humanoid(joints: int) -> dict[str, Any]:
-    """Returns the parts of the observation of a humanoid with this number of joints."""
-    return {"joint_angles": joints, "head_height": (), "extremities": 12, "torso_vertical": 3, "com_velocity": 3,
-            "velocity": joints + 6}
+    return describes(**TASK, task=choice(domain.default, domain.tasks, meaning), **own)(describe)
 
 
-def _by_task(common: dict[str, Any], **further: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Returns a function that returns the parts common to all tasks, and then those of the task."""
-    return lambda options: common | further.get(options["task"], {})
-
-
-def _humanoid_parts(options: dict[str, Any]) -> dict[str, Any]:
-    return {"position": 28, "velocity": 27} if options["task"] == "run_pure_state" else _humanoid(21)
-
-
-def _arm_parts(options: dict[str, Any], things: dict[str, Any]) -> dict[str, Any]:
-    return {"arm_pos": (8, 2), "arm_vel": 8, "touch": 5, **(things if options["fully_observable"] else {})}
-
-
-def _manipulator_parts(options: dict[str, Any]) -> dict[str, Any]:
-    return _arm_parts(options, {"hand_pos": 4, "object_pos": 4, "object_vel": 3, "target_pos": 4})
-
-
-def _stacker_parts(options: dict[str, Any]) -> dict[str, Any]:
-    n = 2 if options["task"] == "stack_2" else 4
-    return _arm_parts(options, {"hand_pos": 4, "box_pos": (n, 4), "box_vel": 3 * n, "target_pos": 2})
-
-
-_FULLY = boolean(True, "Observes the hand, objects and target in addition to the arm's sensors.")
-_TURN = {"target_position": 2, "dist_to_target": ()}
-
-acrobot = _describe("acrobot", "swingup", {"orientations": 4, "velocity": 2})
-ball_in_cup = _describe("ball_in_cup", "catch", {"position": 4, "velocity": 4})
-cartpole = _describe("cartpole", "swingup", _by_task(
-    {"position": 3, "velocity": 2}, two_poles={"position": 5, "velocity": 3},
-    three_poles={"position": 7, "velocity": 4}))
-cheetah = _describe("cheetah", "run", {"position": 8, "velocity": 9})
-dog = _describe("dog", "walk", _by_task(
-    {"joint_angles": 73, "joint_velocites": 73, "torso_pelvis_height": 2, "z_projection": 9, "torso_com_velocity": 3,
-     "inertial_sensors": 9, "foot_forces": 12, "touch_sensors": 4, "actuator_state": 38},
-    fetch={"ball_state": 6, "target_position": 3}))
-finger = _describe("finger", "spin", _by_task(
-    {"position": 4, "velocity": 3, "touch": 2}, turn_easy=_TURN, turn_hard=_TURN))
-fish = _describe("fish", "swim", _by_task(
-    {"joint_angles": 7, "upright": ()}, upright={"velocity": 13}, swim={"target": 3, "velocity": 13}))
-hopper = _describe("hopper", "stand", {"position": 6, "velocity": 7, "touch": 2})
-humanoid = _describe("humanoid", "walk", _humanoid_parts)
-humanoid_cmu = _describe("humanoid_CMU", "walk", _humanoid(56))
-lqr = _describe("lqr", "lqr_2_1", _by_task(
-    {}, lqr_2_1={"position": 2, "velocity": 2}, lqr_6_2={"position": 6, "velocity": 6}),
-    "the number of masses, and how many of them are driven")
-manipulator = _describe("manipulator", "bring_ball", _manipulator_parts, fully_observable=_FULLY)
-pendulum = _describe("pendulum", "swingup", {"orientation": 2, "velocity": 1})
-point_mass = _describe("point_mass", "easy", {"position": 2, "velocity": 2})
-quadruped = _describe("quadruped", "walk", _by_task(
-    {"egocentric_state": 44, "torso_velocity": 3, "torso_upright": (), "imu": 6, "force_torque": 24},
-    escape={"origin": 3, "rangefinder": 20}, fetch={"ball_state": 9, "target_position": 3}))
-reacher = _describe("reacher", "easy", {"position": 2, "to_target": 2, "velocity": 2}, "the target's size")
-stacker = _describe("stacker", "stack_2", _stacker_parts, "the number of boxes", fully_observable=_FULLY)
-swimmer = _describe("swimmer", "swimmer6", _by_task(
-    {}, swimmer6={"joints": 5, "to_target": 2, "body_velocities": 18},
-    swimmer15={"joints": 14, "to_target": 2, "body_velocities": 45}), "the number of links")
-walker = _describe("walker", "walk", {"orientations": 14, "height": (), "velocity": 9})
+FULLY_OBSERVABLE = boolean(True, "Observes the hand, objects and target in addition to the arm's sensors.")

@@ -24,7 +24,7 @@ cdef class Fish(ControlTask):
     Reward: In [0, 1]: how upright the fish is, or how near its mouth is to the target.
     Terminated: Never.
     """
-    describe = staticmethod(specs.fish)
+    describe = staticmethod(specs.describer("fish"))
 
     cdef bint swims
     cdef int root, torso, mouth, target
@@ -91,7 +91,7 @@ cdef class Swimmer(ControlTask):
     Reward: In [0, 1]: closeness to the target.
     Terminated: Never.
     """
-    describe = staticmethod(specs.swimmer)
+    describe = staticmethod(specs.describer("swimmer"))
 
     cdef int target, nose, head, light
 

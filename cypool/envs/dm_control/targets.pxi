@@ -20,7 +20,7 @@ cdef class BallInCup(ControlTask):
     Reward: 1 while the ball is in the cup, else 0.
     Terminated: Never.
     """
-    describe = staticmethod(specs.ball_in_cup)
+    describe = staticmethod(specs.describer("ball_in_cup"))
 
     cdef int x, z, target, ball, ball_geom
 
@@ -57,7 +57,7 @@ cdef class Finger(ControlTask):
     Reward: 1 while the body spins fast enough or its tip is in the target, else 0.
     Terminated: Never.
     """
-    describe = staticmethod(specs.finger)
+    describe = staticmethod(specs.describer("finger"))
 
     cdef bint spins
     cdef double target_radius
@@ -139,7 +139,7 @@ cdef class PointMass(ControlTask):
     Reward: In [0, 1]: for being close to the middle, with small controls.
     Terminated: Never.
     """
-    describe = staticmethod(specs.point_mass)
+    describe = staticmethod(specs.describer("point_mass"))
 
     cdef bint is_hard
     cdef int target, mass
@@ -165,10 +165,9 @@ cdef class PointMass(ControlTask):
         return 0
 
     cdef double get_reward(self) except? -1 nogil:
-        cdef double[3] way
         cdef double size = self.model.geom_size[3 * self.target]
-        difference(self.data.geom_xpos + 3 * self.target, self.data.xpos + 3 * self.mass, way)
-        return gaussian(norm(way, 3), 0, size, size) * ((small_control(self.data.ctrl, self.model.nu) + 4) / 5)
+        cdef double far = apart(self.data.geom_xpos + 3 * self.target, self.data.xpos + 3 * self.mass, 3)
+        return gaussian(far, 0, size, size) * ((small_control(self.data.ctrl, self.model.nu) + 4) / 5)
 
 
 cdef class Reacher(ControlTask):
@@ -181,7 +180,7 @@ cdef class Reacher(ControlTask):
     Reward: 1 while the tip is in the target, else 0.
     Terminated: Never.
     """
-    describe = staticmethod(specs.reacher)
+    describe = staticmethod(specs.describer("reacher"))
 
     cdef double radius
     cdef int target, finger, finger_body

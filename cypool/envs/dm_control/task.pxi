@@ -17,7 +17,7 @@ from libcpp.vector cimport vector
 
 from cypool.env cimport Slot
 from cypool.envs.dm_control.random_state cimport RandomState
-from cypool.envs.shared.numerics.numpy_math cimport norm
+from cypool.envs.shared.numerics.numpy_math cimport norm, vector_times_matrix
 from cypool.envs.shared.mujoco cimport guard, libmujoco
 from cypool.envs.shared.mujoco.libmujoco cimport mjModel
 from cypool.envs.shared.mujoco.mujoco_common cimport Camera, Simulation, Variation, held
@@ -35,6 +35,21 @@ cdef inline void difference(const double* a, const double* b, double* out) noexc
     cdef int k
     for k in range(3):
         out[k] = a[k] - b[k]
+
+
+cdef inline double apart(const double* a, const double* b, int n) noexcept nogil:
+    """Returns the distance of two places in n dimensions."""
+    cdef double[3] way
+    difference(a, b, way)
+    return norm(way, n)
+
+
+cdef void put_seen(ObsWriter* obs, const double* a, const double* b, const double* frame) noexcept nogil:
+    """Writes the difference of vectors of three numbers as seen in this frame."""
+    cdef double[3] way, seen
+    difference(a, b, way)
+    vector_times_matrix(way, frame, seen)
+    obs.put(seen, 3)
 
 
 cdef class ControlTask(SimulationInLanes):

@@ -19,7 +19,7 @@ cdef class Cheetah(ControlTask):
     Reward: In [0, 1], linear in the speed up to 10 m/s.
     Terminated: Never.
     """
-    describe = staticmethod(specs.cheetah)
+    describe = staticmethod(specs.describer("cheetah"))
 
     cdef int speed
 
@@ -59,7 +59,7 @@ cdef class Hopper(ControlTask):
     Reward: In [0, 1]: for standing upright, times a factor for small controls ("stand") or speed up to 2 m/s ("hop").
     Terminated: Never.
     """
-    describe = staticmethod(specs.hopper)
+    describe = staticmethod(specs.describer("hopper"))
 
     cdef int torso, foot, speed, toe, heel
     cdef bint hops
@@ -97,7 +97,7 @@ cdef class Walker(ControlTask):
     Reward: In [0, 1]: torso height, an upright torso, and the speed up to 1 m/s ("walk") or 8 m/s ("run").
     Terminated: Never.
     """
-    describe = staticmethod(specs.walker)
+    describe = staticmethod(specs.describer("walker"))
 
     cdef int torso, sensor_of_speed
     cdef double speed                    # 0: it only stands
