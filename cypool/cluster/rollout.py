@@ -32,13 +32,15 @@ class Rollout:
         log_prob: float32, (T, N): the log probability, or log density, of the draw.
         value: The policy's output "value", (T, N, ...); None if it has none.
         reward: float64, (T, N).
-        terminated, truncated: bool, (T, N): whether step t ended the episode.
+        terminated: bool, (T, N): whether step t ended the episode by a rule of the environment.
+        truncated: bool, (T, N): whether step t ended the episode otherwise, for example at the step limit.
         valid: bool, (T, N): False if row t is not a transition: in the step after an end (NextStep), which ignores its
             action, and in the one or two steps in which a lost worker's environments restart.
         extras: The rest of the policy's output, (T, N, ...) each, "value" included.
         info: The requested infos of step t, (T, N, ...) each.
-        final_step, final_env, final_obs: The ends of episodes with "SameStep": int64 (k,), int64 (k,), (k, ...), in the
-            order of steps. If none ended, or with "NextStep", they are empty, and `final_obs` is None.
+        final_step: int64, (k,): with "SameStep", the steps that ended episodes, in order; otherwise empty.
+        final_env: int64, (k,): the environments of these episodes.
+        final_obs: (k, ...): the last observations of these episodes; None if there are none.
         episodes: With `episode_statistics`: a dict of arrays (k,), in the order of steps: "r", the return, "l", the
             length, "t", the seconds, "step" and "env".
         version: int64, (N,): the version of the weights that chose the actions; 0 is the workers' initial policy.

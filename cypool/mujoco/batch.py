@@ -69,7 +69,8 @@ class Batch:
 
     Attributes:
         model: The `mujoco.MjModel`, for names and sizes.
-        num_envs, num_threads: The arguments.
+        num_envs: Number of simulations.
+        num_threads: Number of threads that step them, including the caller.
         warning: int32, (num_envs, kinds): MuJoCo's warnings since the last reset, by `mujoco.mjtWarning`.
 
     Raises:

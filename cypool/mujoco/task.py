@@ -127,7 +127,8 @@ class Task:
         parameters = inspect.signature(source).parameters if isinstance(source, type) else {}
         takes_more = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
         for name in () if takes_more else options.keys() - parameters.keys():
-            hint = suggestion(name, parameters) or " (to vary its model, call sim.expand in setup)"
+            hint = suggestion(name, parameters) or (" (to change it, make a subclass)" if hasattr(source, name) else
+                                                    " (to vary its model, call sim.expand in setup)")
             raise ValueError(f"{name}: not an option of {source.__name__}{hint}; options: "
                              f"{', '.join(parameters) or 'none'}")
         task = source(**options) if isinstance(source, type) else copy.copy(source)

@@ -96,8 +96,8 @@ class TreeResult(NamedTuple):
 class TreeSearch:
     """Monte-Carlo tree search as in AlphaZero, with a tree for the state of each environment of a pool.
 
-    A simulation copies the environment and repeats the actions of its path, so nodes do not hold environments, and any
-    environment that can be copied can be searched. Trees grow on the pool's threads; the visits do not depend on the
+    A simulation copies the environment and repeats the actions of its path, so nodes do not hold environments. Tasks
+    and Python environments cannot be searched. Trees grow on the pool's threads; the visits do not depend on the
     number of threads.
 
     Args:
@@ -522,7 +522,7 @@ def _searchable(env: VectorAPI, allow_hidden: bool) -> EnvSpec:
         raise TypeError(f"env: expected a pool, got {shown(env)}")
     spec = env.env_spec
     if env._pool.is_hosted:
-        raise ValueError("env: expected no tasks or Python environments, because they cannot be copied individually")
+        raise ValueError("env: expected no tasks or Python environments, because they cannot be searched")
     if env.is_async:
         raise ValueError("env: expected a synchronous pool, got an asynchronous one")
     if env._pool.hooks is not None:

@@ -228,7 +228,8 @@ def test_task_object_serves_several_pools():
         assert np.array_equal(one.reset()[0], other.reset()[0][:2])
     with pytest.raises(TypeError, match="width: expected no options with a task instance"):
         cypool.make(task, width=0.2)
-    for name, hint in (("randomize", "to vary its model, call sim.expand in setup"), ("widht", "did you mean width.")):
+    for name, hint in (("randomize", "to vary its model, call sim.expand in setup"), ("widht", "did you mean width."),
+                       ("frame_skip", "to change it, make a subclass")):
         with pytest.raises(ValueError, match=rf"^{name}: not an option of Pole \({hint}\); options: width"):
             cypool.make(Pole, **{name: 1})
     assert cypool.make_spec(Pole).options == {"width": 0.2} and cypool.make_spec(Pole, width=3).options == {"width": 3}
@@ -463,7 +464,7 @@ def test_task_where_it_cannot_be_used_is_a_sentence():
     with pytest.raises(TypeError, match=r"expected a cdef class .*; pass a task itself to cypool.make"):
         cypool.make("mine/Pole-v0")
     with cypool.make(Pole) as env, pytest.raises(ValueError, match="env: expected no tasks or Python environments, "
-                                                                   "because they cannot be copied individually"):
+                                                                   "because they cannot be searched"):
         cypool.TreeSearch(env)
 
 
