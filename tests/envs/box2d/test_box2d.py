@@ -48,14 +48,15 @@ test_parity_of_the_race = needs_box2d(equals([
 
 @needs_box2d
 @pytest.mark.parametrize(("id", "play"), [("LunarLander-v3", "lands"), ("LunarLanderContinuous-v3", "lands"),
-                                          ("BipedalWalker-v3", "Walks"), ("BipedalWalkerHardcore-v3", "Walks")])
+                                          ("BipedalWalker-v3", "walks"), ("BipedalWalkerHardcore-v3", "walks")])
 def test_parity_of_good_play(id, play):
     """Landers come to rest, which random ones do not."""
     from envs.box2d import sweep
 
     # with three landers or more, those that fly are stepped together
-    seeds = range(12, 16) if id.startswith("Lunar") else (12,)
-    assert sweep.compare(id, getattr(sweep, play), {}, seeds, 400)["episodes"] or id.startswith("Bipedal")
+    num_envs = 4 if id.startswith("Lunar") else 1
+    counts = sweep.compare(id, getattr(sweep, play), num_envs=num_envs, num_steps=400, seeds=(12,))
+    assert counts["episodes"] or id.startswith("Bipedal")
 
 
 def race():
@@ -82,7 +83,7 @@ def test_pixels_are_the_same_without_vector_instructions():
 def test_parity_of_a_race_along_the_track(continuous):
     from envs.box2d import sweep
 
-    sweep.compare("CarRacing-v3", sweep.follows_track, {"continuous": continuous}, (0,), 400)
+    sweep.compare("CarRacing-v3", sweep.follows_track, continuous=continuous, num_envs=1, num_steps=400, seeds=(0,))
 
 
 @needs_box2d
@@ -92,7 +93,7 @@ def test_parity_of_a_race_along_the_track(continuous):
 def test_pictures_are_gymnasiums(id, steps, every):
     from envs.box2d import sweep
 
-    assert sweep.compare(id, sweep.plays_randomly, {}, (5,), steps, every)["pictures"] >= 5
+    assert sweep.compare_pictures(id, 5, steps, every)["pictures"] >= 5
 
 
 @pytest.mark.parametrize("id", [*IDS[::2][:2], *slow(*IDS[1::2], IDS[4])])
