@@ -10,11 +10,14 @@ from functools import partial
 import gymnasium
 import numpy as np
 from family_tests import playing
-from gymnasium.envs.box2d.bipedal_walker import BipedalWalkerHeuristics
-from gymnasium.envs.box2d.lunar_lander import heuristic
 from sweeping import Run, chosen, parity
 
 import cypool
+
+# of the modules that SWIG made
+with warnings.catch_warnings(action="ignore"):
+    from gymnasium.envs.box2d.bipedal_walker import BipedalWalkerHeuristics
+    from gymnasium.envs.box2d.lunar_lander import heuristic
 
 DEFAULTS = {"num_steps": 2500}
 
@@ -74,16 +77,14 @@ def compare(id, play, **options):
         # from float64, for actions of that
         return np.array([play(env, obs.astype(np.float64)) for env, obs in seen]).astype(sampled.dtype)
 
-    # of the modules that SWIG made
-    with playing(choose), warnings.catch_warnings(action="ignore"):
+    with playing(choose):
         return parity(id, num_threads=0, autoreset_mode="Disabled", **options)
 
 
 def compare_pictures(id, seed, num_steps, every=1):
     """Compares the pictures of random play in one environment; returns their count."""
-    with warnings.catch_warnings(action="ignore"):
-        theirs = gymnasium.make(id, disable_env_checker=True, render_mode="rgb_array")
-        theirs.reset(seed=seed)
+    theirs = gymnasium.make(id, disable_env_checker=True, render_mode="rgb_array")
+    theirs.reset(seed=seed)
     with cypool.make(id, num_envs=1, num_threads=0, seed=seed, autoreset_mode="Disabled") as ours:
         ours.reset()
         ours.action_space.seed(seed)
