@@ -94,9 +94,7 @@ protected:
 
     // the balls are the only objects
     void dynamic_obstacles() {
-        frame();
-        goal_in_corner();
-        start();
+        empty();
         for (int k = 0; k < options->n_obstacles; ++k) place(make(BALL, BLUE), {0, 0}, {width, height}, 100);
     }
     void step_dynamic_obstacles(int action) {
@@ -137,22 +135,27 @@ protected:
     }
     bool is_target(int k) const { return objects[k].type == target_.type && objects[k].color == target_.color; }
 
-    void four_rooms() {
+    // n * n rooms, with an opening in each wall, which `open` fills; the last `margin` cells of a wall have none
+    template <class Open> void divide(int n, int margin, Open open) {
         frame();
-        const int w = width / 2, h = height / 2;
-        for (int j = 0; j < 2; ++j) {
-            for (int i = 0; i < 2; ++i) {
+        const int w = width / n, h = height / n;
+        for (int j = 0; j < n; ++j) {
+            for (int i = 0; i < n; ++i) {
                 const int x = i * w, y = j * h;
-                if (i == 0) {
+                if (i < n - 1) {
                     vertical(x + w, y, h);
-                    cell(x + w, draw(y + 1, y + h)) = NOTHING;
+                    open(Pos{x + w, draw(y + 1, y + h - margin)});
                 }
-                if (j == 0) {
+                if (j < n - 1) {
                     horizontal(x, y + h, w);
-                    cell(draw(x + 1, x + w), y + h) = NOTHING;
+                    open(Pos{draw(x + 1, x + w - margin), y + h});
                 }
             }
         }
+    }
+
+    void four_rooms() {
+        divide(2, 0, [this](Pos p) { cell(p) = NOTHING; });
         if (options->start.empty()) {
             place_agent();
         } else {
@@ -364,23 +367,7 @@ protected:
     }
 
     void playground() {
-        frame();
-        const int w = width / 3, h = height / 3;
-        for (int j = 0; j < 3; ++j) {
-            for (int i = 0; i < 3; ++i) {
-                const int x = i * w, y = j * h;
-                if (i < 2) {
-                    vertical(x + w, y, h);
-                    const int at = draw(y + 1, y + h - 1);
-                    put(make(DOOR, draw_color()), {x + w, at});
-                }
-                if (j < 2) {
-                    horizontal(x, y + h, w);
-                    const int at = draw(x + 1, x + w - 1);
-                    put(make(DOOR, draw_color()), {at, y + h});
-                }
-            }
-        }
+        divide(3, 1, [this](Pos p) { put(make(DOOR, draw_color()), p); });
         place_agent();
         for (int k = 0; k < 12; ++k) {
             const int kind = draw_of(KINDS);
