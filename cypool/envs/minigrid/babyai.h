@@ -360,21 +360,26 @@ protected:
         }
         return all_reachable() && set_task(instruct(GO_TO, like(ball)));
     }
-    bool go_to_object_of_one_room() {
-        place_in();
-        return set_task(instruct(GO_TO, like(add_distractors(1, true)[0])));
+    std::vector<int> doors_of_rooms() {
+        std::vector<int> doors;
+        for (int i = 0; i < options->num_cols; ++i) {
+            for (int j = 0; j < options->num_rows; ++j) {
+                for (const int door : room(i, j).doors) {
+                    if (door) doors.push_back(door);
+                }
+            }
+        }
+        return doors;
     }
-    bool go_to_local() {
-        place_in();
-        const std::vector<int> added = add_distractors(options->num_dists);
-        return all_reachable() && set_task_of_one(GO_TO, added);
-    }
-    bool go_to() {
+    // go to, pick up or open one of many things
+    bool one_of_many() {
         place_in();
         connect_all();
         const std::vector<int> added = add_distractors(options->num_dists);
-        if (!all_reachable()) return false;
-        set_task_of_one(GO_TO, added);
+        // UnblockPickup: to be reached only after others are moved
+        if (all_reachable() == options->unblocking) return false;
+        const Verb verb = static_cast<Verb>(options->action_kinds[0]);
+        set_task_of_one(verb, verb == OPEN ? doors_of_rooms() : added);
         for (int k = FIRST; options->doors_open && k < static_cast<int>(objects.size()); ++k) {
             if (is(k, DOOR)) open(k);
         }
@@ -436,21 +441,6 @@ protected:
         add_four_doors(added, ANY);
         return all_reachable() && set_task_of_one(GO_TO, added);
     }
-    bool open_any() {
-        place_in();
-        connect_all();
-        add_distractors(18);
-        if (!all_reachable()) return false;
-        std::vector<int> doors;
-        for (int i = 0; i < options->num_cols; ++i) {
-            for (int j = 0; j < options->num_rows; ++j) {
-                for (const int door : room(i, j).doors) {
-                    if (door) doors.push_back(door);
-                }
-            }
-        }
-        return set_task_of_one(OPEN, doors);
-    }
     bool open_red_door() {
         add_door(0, 0, 0, RED, false);
         place_in(0, 0);
@@ -483,18 +473,6 @@ protected:
         const Instruction a = instruct(OPEN, like(two[0])), b = instruct(OPEN, like(two[1]));
         const int mode = draw(0, 3);
         return mode == 0 ? set_task(a) : set_task(mode == 1 ? BEFORE : AFTER, a, b);
-    }
-    bool pick_up_any() {
-        place_in();
-        connect_all();
-        const std::vector<int> added = add_distractors(18);
-        return all_reachable() && set_task_of_one(PICK_UP, added);
-    }
-    bool unblock_pickup() {
-        place_in();
-        connect_all();
-        const std::vector<int> added = add_distractors(20);
-        return !all_reachable() && set_task_of_one(PICK_UP, added);
     }
     bool pickup_dist() {
         const std::vector<int> added = add_distractors(5, true);
@@ -543,15 +521,9 @@ protected:
         return set_task(BEFORE, instruct(PUT_NEXT, like(l[0]), like(r[0])), instruct(PUT_NEXT, like(r[1]), like(l[1])));
     }
     bool unlock_local() {
-        const int door = add_door(1, 1, ANY, ANY, true);
-        add_object(1, 1, KEY, objects[door].color);
-        if (options->distractors) add_distractors(1, 1, 3, true);
-        place_in(1, 1);
-        return set_task(instruct(OPEN, describe(DOOR)));
-    }
-    bool key_in_box() {
         const int door = add_door(1, 1, ANY, ANY, true), key = make(KEY, objects[door].color);
-        place_in_room(1, 1, make(BOX, draw_color(), false, key));
+        place_in_room(1, 1, options->key_in_box ? make(BOX, draw_color(), false, key) : key);
+        if (options->distractors) add_distractors(1, 1, 3, true);
         place_in(1, 1);
         return set_task(instruct(OPEN, describe(DOOR)));
     }
@@ -610,30 +582,24 @@ private:
 inline const BabyAI::BabyAILevel BabyAI::BABYAI_LEVELS[] = {
     CYPOOL_LEVEL(action_object_door),
     CYPOOL_LEVEL(find_object),
-    CYPOOL_LEVEL(go_to),
     CYPOOL_LEVEL(go_to_a_door),
     CYPOOL_LEVEL(go_to_imp_unlock),
-    CYPOOL_LEVEL(go_to_local),
-    CYPOOL_LEVEL(go_to_object_of_one_room),
     CYPOOL_LEVEL(go_to_object_or_door),
     CYPOOL_LEVEL(go_to_red_ball),
     CYPOOL_LEVEL(go_to_red_blue_ball),
     CYPOOL_LEVEL(pickup_in_corridor),
-    CYPOOL_LEVEL(key_in_box),
     CYPOOL_LEVEL(level_gen),
     CYPOOL_LEVEL(move_two_across),
+    CYPOOL_LEVEL(one_of_many),
     CYPOOL_LEVEL(one_room),
-    CYPOOL_LEVEL(open_any),
     CYPOOL_LEVEL(open_door),
     CYPOOL_LEVEL(open_doors_in_order),
     CYPOOL_LEVEL(open_red_door),
     CYPOOL_LEVEL(open_two_doors),
-    CYPOOL_LEVEL(pick_up_any),
     CYPOOL_LEVEL(pickup_above),
     CYPOOL_LEVEL(pickup_dist),
     CYPOOL_LEVEL(put_next),
     CYPOOL_LEVEL(put_next_local),
-    CYPOOL_LEVEL(unblock_pickup),
     CYPOOL_LEVEL(unlock_a_room),
     CYPOOL_LEVEL(unlock_local),
     CYPOOL_LEVEL(unlock_pickup_box),

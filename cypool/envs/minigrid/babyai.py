@@ -58,12 +58,12 @@ def _dists(default: int, fewest: int = 0) -> Option:
 _level("GoToRedBallGrey", "go_to_red_ball", room_size=SIZE, num_dists=_dists(7), select_by=COLORS["grey"])
 _level("GoToRedBall", "go_to_red_ball", room_size=SIZE, num_dists=_dists(7))
 _level("GoToRedBallNoDists", "go_to_red_ball")
-_level("GoToObj", "go_to_object_of_one_room", {
+_level("GoToObj", "one_of_many", {
     "BabyAI-GoToObj-v0": {},
     "BabyAI-GoToObjS4-v0": {"room_size": 4},
     "BabyAI-GoToObjS6-v1": {"room_size": 6},
-}, room_size=SIZE)
-_level("GoToLocal", "go_to_local", {
+}, action_kinds=("goto",), room_size=SIZE, num_dists=1)
+_level("GoToLocal", "one_of_many", {
     "BabyAI-GoToLocal-v0": {},
     "BabyAI-GoToLocalS5N2-v0": {"room_size": 5, "num_dists": 2},
     "BabyAI-GoToLocalS6N2-v0": {"room_size": 6, "num_dists": 2},
@@ -77,8 +77,8 @@ _level("GoToLocal", "go_to_local", {
     "BabyAI-GoToLocalS8N5-v0": {"room_size": 8, "num_dists": 5},
     "BabyAI-GoToLocalS8N6-v0": {"room_size": 8, "num_dists": 6},
     "BabyAI-GoToLocalS8N7-v0": {"room_size": 8, "num_dists": 7},
-}, room_size=SIZE, num_dists=_dists(8, 1))
-_level("GoTo", "go_to", {
+}, action_kinds=("goto",), room_size=SIZE, num_dists=_dists(8, 1))
+_level("GoTo", "one_of_many", {
     "BabyAI-GoTo-v0": {},
     "BabyAI-GoToOpen-v0": {"doors_open": True},
     "BabyAI-GoToObjMaze-v0": {"num_dists": 1, "doors_open": False},
@@ -88,14 +88,15 @@ _level("GoTo", "go_to", {
     "BabyAI-GoToObjMazeS5-v0": {"num_dists": 1, "room_size": 5},
     "BabyAI-GoToObjMazeS6-v0": {"num_dists": 1, "room_size": 6},
     "BabyAI-GoToObjMazeS7-v0": {"num_dists": 1, "room_size": 7},
-}, room_size=SIZE, **_grid(), num_dists=_dists(18, 1), doors_open=boolean(False, ""))
+}, action_kinds=("goto",), room_size=SIZE, **_grid(), num_dists=_dists(18, 1), doors_open=boolean(False, ""))
 _level("GoToImpUnlock", "go_to_imp_unlock", room_size=SIZE, **_grid(2, 2))
 _level("GoToRedBlueBall", "go_to_red_blue_ball", room_size=SIZE, num_dists=_dists(7))
 _level("GoToDoor", "go_to_a_door", room_size=7, **_grid(3, 3))
 _level("GoToObjDoor", "go_to_object_or_door", **_grid(3, 3))
 
 # of doors
-_level("OpenAny", "open_any", {"BabyAI-Open-v0": {}}, room_size=SIZE, **_grid(1, 2))
+_level("OpenAny", "one_of_many", {"BabyAI-Open-v0": {}}, action_kinds=("open",), room_size=SIZE, **_grid(1, 2),
+       num_dists=18)
 _level("OpenRedDoor", "open_red_door", room_size=5, num_cols=2)
 _level("OpenDoor", "open_door", {
     "BabyAI-OpenDoor-v0": {"debug": False},
@@ -120,7 +121,7 @@ _level("UnlockLocal", "unlock_local", {
     "BabyAI-UnlockLocal-v0": {},
     "BabyAI-UnlockLocalDist-v0": {"distractors": True},
 }, distractors=boolean(False, ""), room_size=SIZE, **_grid(2, 2))
-_level("KeyInBox", "key_in_box", room_size=SIZE, **_grid(2, 2))
+_level("KeyInBox", "unlock_local", key_in_box=True, room_size=SIZE, **_grid(2, 2))
 _level("UnlockPickup", "unlock_pickup_box", {
     "BabyAI-UnlockPickup-v0": {},
     "BabyAI-UnlockPickupDist-v0": {"distractors": True},
@@ -129,8 +130,9 @@ _level("BlockedUnlockPickup", "unlock_pickup_box", steps=16, room_size=6, num_co
 _level("UnlockToUnlock", "unlock_to_unlock", steps=30, room_size=6, num_cols=3)
 
 # of picking up and putting
-_level("Pickup", "pick_up_any", room_size=SIZE, **_grid())
-_level("UnblockPickup", "unblock_pickup", room_size=SIZE, **_grid())
+_level("Pickup", "one_of_many", action_kinds=("pickup",), room_size=SIZE, **_grid(), num_dists=18)
+_level("UnblockPickup", "one_of_many", action_kinds=("pickup",), unblocking=True, room_size=SIZE, **_grid(),
+       num_dists=20)
 _level("PickupDist", "pickup_dist", {
     "BabyAI-PickupDist-v0": {"debug": False},
     "BabyAI-PickupDistDebug-v0": {"debug": True},
