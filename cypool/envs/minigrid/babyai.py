@@ -1,18 +1,10 @@
 """BabyAI's levels, like minigrid's in levels.py."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from cypool.envs.minigrid.levels import (
-    BABYAI_MISSION_LENGTH,
-    CLASSES,
-    COLORS,
-    CORRIDOR,
-    Level,
-    LevelClass,
-    in_rooms,
-)
+from cypool.envs.minigrid.levels import BABYAI_MISSION_LENGTH, COLORS, CORRIDOR, CORRIDORS, ids_of, rooms_level
 from cypool.options import Option, boolean, choice, integer, number
 from cypool.util.arguments import check_choice, check_list, shown
 
@@ -24,27 +16,10 @@ SIZE = integer(8, 4, 100, "")
 
 
 def _level(name: str, generator: str, ids: Mapping[str, Mapping[str, Any]] | None = None, *, steps: int = 0,
-           check: Callable[..., None] | None = None, **arguments: Any) -> None:
-    """Adds a class of levels to `CLASSES`.
-
-    Args:
-        name: Its name in BabyAI.
-        generator: As in `Level`.
-        ids: As in `LevelClass`; None: one that is called as the class.
-        steps: The step limit, divided by the cells of a room; 0: it depends on the mission.
-        check: Checks arguments together.
-        **arguments: Options, and numbers for the generator; by default, there is one room.
-    """
-    declared = {key: value for key, value in arguments.items() if isinstance(value, Option)}
-    fixed = {"room_size": 8, "num_rows": 1, "num_cols": 1, **arguments}
-
-    def make(**options: Any) -> Level:
-        numbers = {**fixed, **options}
-        if check:
-            check(**numbers)
-        return in_rooms(generator, **numbers, steps=steps, mission_length=BABYAI_MISSION_LENGTH)
-
-    CLASSES[f"BabyAI{name}"] = LevelClass(make, declared, ids or {f"BabyAI-{name}-v0": {}})
+           **arguments: Any) -> None:
+    """Adds a class by its name in BabyAI; by default it has one id, and the mission decides on the step limit."""
+    rooms_level(f"BabyAI{name}", generator, ids or {f"BabyAI-{name}-v0": {}}, steps,
+                mission_length=BABYAI_MISSION_LENGTH, **arguments)
 
 
 def _grid(fewest_rows: int = 1, fewest_cols: int = 1) -> dict[str, Any]:
@@ -65,18 +40,8 @@ _level("GoToObj", "one_of_many", {
 }, action_kinds=("goto",), room_size=SIZE, num_dists=1)
 _level("GoToLocal", "one_of_many", {
     "BabyAI-GoToLocal-v0": {},
-    "BabyAI-GoToLocalS5N2-v0": {"room_size": 5, "num_dists": 2},
-    "BabyAI-GoToLocalS6N2-v0": {"room_size": 6, "num_dists": 2},
-    "BabyAI-GoToLocalS6N3-v0": {"room_size": 6, "num_dists": 3},
-    "BabyAI-GoToLocalS6N4-v0": {"room_size": 6, "num_dists": 4},
-    "BabyAI-GoToLocalS7N4-v0": {"room_size": 7, "num_dists": 4},
-    "BabyAI-GoToLocalS7N5-v0": {"room_size": 7, "num_dists": 5},
-    "BabyAI-GoToLocalS8N2-v0": {"room_size": 8, "num_dists": 2},
-    "BabyAI-GoToLocalS8N3-v0": {"room_size": 8, "num_dists": 3},
-    "BabyAI-GoToLocalS8N4-v0": {"room_size": 8, "num_dists": 4},
-    "BabyAI-GoToLocalS8N5-v0": {"room_size": 8, "num_dists": 5},
-    "BabyAI-GoToLocalS8N6-v0": {"room_size": 8, "num_dists": 6},
-    "BabyAI-GoToLocalS8N7-v0": {"room_size": 8, "num_dists": 7},
+    **ids_of("BabyAI-GoToLocalS{room_size}N{num_dists}-v0", (5, 2), (6, 2), (6, 3), (6, 4), (7, 4), (7, 5),
+             *((8, n) for n in range(2, 8))),
 }, action_kinds=("goto",), room_size=SIZE, num_dists=_dists(8, 1))
 _level("GoTo", "one_of_many", {
     "BabyAI-GoTo-v0": {},
@@ -84,10 +49,7 @@ _level("GoTo", "one_of_many", {
     "BabyAI-GoToObjMaze-v0": {"num_dists": 1, "doors_open": False},
     "BabyAI-GoToObjMazeOpen-v0": {"num_dists": 1, "doors_open": True},
     "BabyAI-GoToObjMazeS4R2-v0": {"num_dists": 1, "room_size": 4, "num_rows": 2, "num_cols": 2},
-    "BabyAI-GoToObjMazeS4-v0": {"num_dists": 1, "room_size": 4},
-    "BabyAI-GoToObjMazeS5-v0": {"num_dists": 1, "room_size": 5},
-    "BabyAI-GoToObjMazeS6-v0": {"num_dists": 1, "room_size": 6},
-    "BabyAI-GoToObjMazeS7-v0": {"num_dists": 1, "room_size": 7},
+    **ids_of("BabyAI-GoToObjMazeS{room_size}-v0", (4,), (5,), (6,), (7,), num_dists=1),
 }, action_kinds=("goto",), room_size=SIZE, **_grid(), num_dists=_dists(18, 1), doors_open=boolean(False, ""))
 _level("GoToImpUnlock", "go_to_imp_unlock", room_size=SIZE, **_grid(2, 2))
 _level("GoToRedBlueBall", "go_to_red_blue_ball", room_size=SIZE, num_dists=_dists(7))
@@ -144,14 +106,8 @@ _level("PutNextLocal", "put_next_local", {
     "BabyAI-PutNextLocalS6N4-v0": {"room_size": 6, "num_objs": 4},
 }, room_size=SIZE, num_objs=integer(8, 2, 18, ""))
 _level("PutNext", "put_next", {
-    "BabyAI-PutNextS4N1-v0": {"room_size": 4, "objs_per_room": 1},
-    "BabyAI-PutNextS5N2-v0": {"room_size": 5, "objs_per_room": 2},
-    "BabyAI-PutNextS5N1-v0": {"room_size": 5, "objs_per_room": 1},
-    "BabyAI-PutNextS6N3-v0": {"room_size": 6, "objs_per_room": 3},
-    "BabyAI-PutNextS7N4-v0": {"room_size": 7, "objs_per_room": 4},
-    "BabyAI-PutNextS5N2Carrying-v0": {"room_size": 5, "objs_per_room": 2, "start_carrying": True},
-    "BabyAI-PutNextS6N3Carrying-v0": {"room_size": 6, "objs_per_room": 3, "start_carrying": True},
-    "BabyAI-PutNextS7N4Carrying-v0": {"room_size": 7, "objs_per_room": 4, "start_carrying": True},
+    **ids_of("BabyAI-PutNextS{room_size}N{objs_per_room}-v0", (4, 1), (5, 2), (5, 1), (6, 3), (7, 4)),
+    **ids_of("BabyAI-PutNextS{room_size}N{objs_per_room}Carrying-v0", (5, 2), (6, 3), (7, 4), start_carrying=True),
 }, steps=8, room_size=SIZE.with_default(4), num_cols=2, objs_per_room=integer(1, 1, 9, ""),
    start_carrying=boolean(False, ""))
 _level("MoveTwoAcross", "move_two_across", {
@@ -163,18 +119,11 @@ _level("MoveTwoAcross", "move_two_across", {
 _level("ActionObjDoor", "action_object_door", room_size=7, **_grid(3, 3))
 _level("KeyCorridor", "pickup_in_corridor", {
     "BabyAI-KeyCorridor-v0": {},
-    "BabyAI-KeyCorridorS3R1-v0": {"room_size": 3, "num_rows": 1},
-    "BabyAI-KeyCorridorS3R2-v0": {"room_size": 3, "num_rows": 2},
-    "BabyAI-KeyCorridorS3R3-v0": {"room_size": 3, "num_rows": 3},
-    "BabyAI-KeyCorridorS4R3-v0": {"room_size": 4, "num_rows": 3},
-    "BabyAI-KeyCorridorS5R3-v0": {"room_size": 5, "num_rows": 3},
-    "BabyAI-KeyCorridorS6R3-v0": {"room_size": 6, "num_rows": 3},
+    **ids_of("BabyAI-KeyCorridorS{room_size}R{num_rows}-v0", *CORRIDORS),
 }, steps=30, **CORRIDOR)
 _level("OneRoom", "one_room", {
     "BabyAI-OneRoomS8-v0": {},
-    "BabyAI-OneRoomS12-v0": {"room_size": 12},
-    "BabyAI-OneRoomS16-v0": {"room_size": 16},
-    "BabyAI-OneRoomS20-v0": {"room_size": 20},
+    **ids_of("BabyAI-OneRoomS{room_size}-v0", (12,), (16,), (20,)),
 }, room_size=SIZE)
 
 
@@ -186,8 +135,7 @@ def _check_square(num_rows: int, num_cols: int, **_: Any) -> None:
 
 _level("FindObj", "find_object", {
     "BabyAI-FindObjS5-v0": {},
-    "BabyAI-FindObjS6-v0": {"room_size": 6},
-    "BabyAI-FindObjS7-v0": {"room_size": 7},
+    **ids_of("BabyAI-FindObjS{room_size}-v0", (6,), (7,)),
 }, steps=20, check=_check_square, room_size=SIZE.with_default(5), **_grid(2, 2))
 
 

@@ -1,4 +1,4 @@
-"""The levels: a function for each minigrid class, with the declared arguments of its constructor, and its ids.
+"""The levels: a function or table entry for each minigrid class, with the arguments of its constructor, and its ids.
 
 The function returns a `Level`, which names the method of `Levels` (levels.h) that draws it. BabyAI's levels are in
 babyai.py and babyai.h. A line in `LEVELS`, in the same header, names the method that steps the level. New numbers that
@@ -8,6 +8,7 @@ share.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from string import Formatter
 from typing import Any, NamedTuple
 
 from cypool.options import Option, boolean, choice, integer, unchecked
@@ -79,6 +80,13 @@ def level(ids: Mapping[str, Mapping[str, Any]], **declared: Option) -> Callable[
     return add
 
 
+def ids_of(pattern: str, *rows: tuple[Any, ...], **shared: Any) -> dict[str, dict[str, Any]]:
+    """Returns ids with their options: a row has the values of those that are named in the pattern."""
+    names = list(dict.fromkeys(name for _, name, _, _ in Formatter().parse(pattern) if name))
+    named = [dict(zip(names, row, strict=True)) for row in rows]
+    return {pattern.format(**options): {**options, **shared} for options in named}
+
+
 def _pair(name: str, value: Any, expected: str, minimum: int, maxima: tuple[int, int]) -> tuple[int, ...]:
     pair = check_list(name, value, expected)
     if len(pair) != 2:
@@ -108,12 +116,32 @@ def _odd_size(default: int, smallest: int) -> Option:
     return Option(default, lambda name, value: check_odd(name, value, smallest, MAX_SIZE), "")
 
 
-def in_rooms(generator: str, room_size: int, num_rows: int, num_cols: int, steps: int, *, mission: str = "",
-             mission_length: int = MISSION_LENGTH, **numbers: Any) -> Level:
+def in_rooms(generator: str, steps: int, *, room_size: int = 8, num_rows: int = 1, num_cols: int = 1,
+             mission: str = "", mission_length: int = MISSION_LENGTH, **numbers: Any) -> Level:
     """Returns a level of rooms, which share their walls; the step limit is given per cell of a room."""
     grid = (room_size - 1) * num_cols + 1, (room_size - 1) * num_rows + 1
     return Level(generator, grid, steps * room_size**2, mission, mission_length=mission_length, numbers={
         "room_size": room_size, "num_rows": num_rows, "num_cols": num_cols, **numbers})
+
+
+def rooms_level(name: str, generator: str, ids: Mapping[str, Mapping[str, Any]], steps: int, *,
+                check: Callable[..., None] | None = None, **arguments: Any) -> None:
+    """Adds a class of levels of rooms to `CLASSES`.
+
+    Args:
+        name: Its name.
+        generator, steps: As in `in_rooms`.
+        ids: As in `LevelClass`.
+        check: Checks arguments together.
+        **arguments: Options, and other arguments of `in_rooms`.
+    """
+    def make(**options: Any) -> Level:
+        if check:
+            check(**{**arguments, **options})
+        return in_rooms(generator, steps, **{**arguments, **options})
+
+    declared = {key: value for key, value in arguments.items() if isinstance(value, Option)}
+    CLASSES[name] = LevelClass(make, declared, ids)
 
 
 GREEN_GOAL = "get to the green goal square"
@@ -135,15 +163,12 @@ def empty(size: int, agent_start_pos: Any, **_: Any) -> Level:
                  see_through=True, has_goal=True)
 
 
+_CROSSINGS = (9, 1), (9, 2), (9, 3), (11, 5)
+
+
 @level({
-    "MiniGrid-LavaCrossingS9N1-v0": {"size": 9, "num_crossings": 1},
-    "MiniGrid-LavaCrossingS9N2-v0": {"size": 9, "num_crossings": 2},
-    "MiniGrid-LavaCrossingS9N3-v0": {"size": 9, "num_crossings": 3},
-    "MiniGrid-LavaCrossingS11N5-v0": {"size": 11, "num_crossings": 5},
-    "MiniGrid-SimpleCrossingS9N1-v0": {"size": 9, "num_crossings": 1, "obstacle_type": "wall"},
-    "MiniGrid-SimpleCrossingS9N2-v0": {"size": 9, "num_crossings": 2, "obstacle_type": "wall"},
-    "MiniGrid-SimpleCrossingS9N3-v0": {"size": 9, "num_crossings": 3, "obstacle_type": "wall"},
-    "MiniGrid-SimpleCrossingS11N5-v0": {"size": 11, "num_crossings": 5, "obstacle_type": "wall"},
+    **ids_of("MiniGrid-LavaCrossingS{size}N{num_crossings}-v0", *_CROSSINGS),
+    **ids_of("MiniGrid-SimpleCrossingS{size}N{num_crossings}-v0", *_CROSSINGS, obstacle_type="wall"),
 }, size=_odd_size(9, 5), num_crossings=integer(1, 0, MAX_SIZE, ""), obstacle_type=choice("lava", OBSTACLES, ""))
 def crossing(size: int, obstacle_type: str, **_: Any) -> Level:
     return Level("crossing", (size, size), 4 * size**2, MISSION_OF[obstacle_type], has_goal=True)
@@ -160,12 +185,7 @@ def dist_shift(width: int, height: int, agent_start_pos: Any, strip2_row: Any, *
                  has_goal=True)
 
 
-@level({
-    "MiniGrid-DoorKey-5x5-v0": {"size": 5},
-    "MiniGrid-DoorKey-6x6-v0": {"size": 6},
-    "MiniGrid-DoorKey-8x8-v0": {"size": 8},
-    "MiniGrid-DoorKey-16x16-v0": {"size": 16},
-}, size=_size(8, 5))
+@level(ids_of("MiniGrid-DoorKey-{size}x{size}-v0", (5,), (6,), (8,), (16,)), size=_size(8, 5))
 def door_key(size: int) -> Level:
     return Level("door_key", (size, size), 10 * size**2, "use the key to open the door and then get to the goal",
                  has_goal=True)
@@ -223,29 +243,17 @@ def go_to_object(size: int, numObjs: Any) -> Level:
     return _with_objects("go_to_object", size, numObjs, 1, 18, 5 * size**2)
 
 
+CORRIDORS = (3, 1), (3, 2), (3, 3), (4, 3), (5, 3), (6, 3)
 CORRIDOR: dict[str, Any] = {
     "num_rows": integer(3, 1, 100, ""), "obj_type": choice("ball", TYPES, ""), "room_size": integer(6, 3, 100, ""),
     # the locked room is in the third
     "num_cols": integer(3, 3, 100, "")}
+rooms_level("KeyCorridor", "key_corridor", ids_of("MiniGrid-KeyCorridorS{room_size}R{num_rows}-v0", *CORRIDORS), 30,
+            **CORRIDOR)
 
 
-@level({
-    "MiniGrid-KeyCorridorS3R1-v0": {"room_size": 3, "num_rows": 1},
-    "MiniGrid-KeyCorridorS3R2-v0": {"room_size": 3, "num_rows": 2},
-    "MiniGrid-KeyCorridorS3R3-v0": {"room_size": 3, "num_rows": 3},
-    "MiniGrid-KeyCorridorS4R3-v0": {"room_size": 4, "num_rows": 3},
-    "MiniGrid-KeyCorridorS5R3-v0": {"room_size": 5, "num_rows": 3},
-    "MiniGrid-KeyCorridorS6R3-v0": {"room_size": 6, "num_rows": 3},
-}, **CORRIDOR)
-def key_corridor(room_size: int, num_rows: int, num_cols: int, **_: Any) -> Level:
-    return in_rooms("key_corridor", room_size, num_rows, num_cols, steps=30)
-
-
-@level({
-    "MiniGrid-LavaGapS5-v0": {"size": 5},
-    "MiniGrid-LavaGapS6-v0": {"size": 6},
-    "MiniGrid-LavaGapS7-v0": {"size": 7},
-}, size=_size(5, 5), obstacle_type=choice("lava", OBSTACLES, ""))
+@level(ids_of("MiniGrid-LavaGapS{size}-v0", (5,), (6,), (7,)),
+       size=_size(5, 5), obstacle_type=choice("lava", OBSTACLES, ""))
 def lava_gap(size: int, obstacle_type: str) -> Level:
     return Level("lava_gap", (size, size), 4 * size**2, MISSION_OF[obstacle_type], has_goal=True)
 
@@ -257,12 +265,8 @@ def locked_room(size: int) -> Level:
 
 
 @level({
-    "MiniGrid-MemoryS17Random-v0": {"size": 17, "random_length": True},
-    "MiniGrid-MemoryS13Random-v0": {"size": 13, "random_length": True},
-    "MiniGrid-MemoryS13-v0": {"size": 13},
-    "MiniGrid-MemoryS11-v0": {"size": 11},
-    "MiniGrid-MemoryS9-v0": {"size": 9},
-    "MiniGrid-MemoryS7-v0": {"size": 7},
+    **ids_of("MiniGrid-MemoryS{size}Random-v0", (17,), (13,), random_length=True),
+    **ids_of("MiniGrid-MemoryS{size}-v0", (13,), (11,), (9,), (7,)),
 }, size=_odd_size(9, 7), random_length=boolean(False, ""))
 def memory(size: int, **_: Any) -> Level:
     return Level("memory", (size, size), 5 * size**2, "go to the matching object at the end of the hallway")
@@ -281,14 +285,11 @@ def multi_room(minNumRooms: int, maxNumRooms: Any, width: int, height: int, **_:
                  {"maxNumRooms": most}, has_goal=True)
 
 
-@level({
+rooms_level("ObstructedMaze1d", "obstructed_maze", {
     "MiniGrid-ObstructedMaze-1Dl-v0": {"key_in_box": False, "blocked": False},
     "MiniGrid-ObstructedMaze-1Dlh-v0": {"key_in_box": True, "blocked": False},
     "MiniGrid-ObstructedMaze-1Dlhb-v0": {},
-}, key_in_box=boolean(True, ""), blocked=boolean(True, ""))
-def obstructed_maze_1d(**_: Any) -> Level:
-    return in_rooms("obstructed_maze", 6, 1, 2, steps=8)
-
+}, 8, room_size=6, num_cols=2, key_in_box=boolean(True, ""), blocked=boolean(True, ""))
 
 # of both versions
 _MAZES: dict[str, dict[str, Any]] = {
@@ -309,12 +310,12 @@ MAZE: dict[str, Any] = {
     **{f"MiniGrid-ObstructedMaze-{name}-v0": options for name, options in _MAZES.items()},
 }, **MAZE)
 def obstructed_maze(num_rooms_visited: int, **_: Any) -> Level:
-    return in_rooms("obstructed_maze", 6, 3, 3, steps=4 * num_rooms_visited)
+    return in_rooms("obstructed_maze", 4 * num_rooms_visited, room_size=6, num_rows=3, num_cols=3)
 
 
 @level({f"MiniGrid-ObstructedMaze-{name}-v1": options for name, options in _MAZES.items()}, **MAZE)
 def obstructed_maze_v1(num_rooms_visited: int, **_: Any) -> Level:
-    return in_rooms("obstructed_maze", 6, 3, 3, steps=4 * num_rooms_visited, v1=True)
+    return in_rooms("obstructed_maze", 4 * num_rooms_visited, room_size=6, num_rows=3, num_cols=3, v1=True)
 
 
 @level({"MiniGrid-Playground-v0": {}})
@@ -338,16 +339,7 @@ def red_blue_doors(size: int) -> Level:
     return Level("red_blue_doors", (2 * size, size), 20 * size**2, "open the red door then the blue door")
 
 
-@level({"MiniGrid-Unlock-v0": {}})
-def unlock() -> Level:
-    return in_rooms("unlock", 6, 1, 2, steps=8, mission="open the door")
-
-
-@level({"MiniGrid-UnlockPickup-v0": {}})
-def unlock_pickup() -> Level:
-    return in_rooms("unlock_pickup", 6, 1, 2, steps=8)
-
-
-@level({"MiniGrid-BlockedUnlockPickup-v0": {}})
-def blocked_unlock_pickup() -> Level:
-    return in_rooms("unlock_pickup", 6, 1, 2, steps=16, blocked=True)
+rooms_level("Unlock", "unlock", {"MiniGrid-Unlock-v0": {}}, 8, room_size=6, num_cols=2, mission="open the door")
+rooms_level("UnlockPickup", "unlock_pickup", {"MiniGrid-UnlockPickup-v0": {}}, 8, room_size=6, num_cols=2)
+rooms_level("BlockedUnlockPickup", "unlock_pickup", {"MiniGrid-BlockedUnlockPickup-v0": {}}, 16, room_size=6,
+            num_cols=2, blocked=True)
