@@ -146,18 +146,16 @@ struct Network {
             }
         }
     }
-    void choose_lane(int lane, int road, int id, double px, double py, int& found, double& away) const {
-        if (road_of(lane).count == roads[road].count) {
-            found = roads[road].first + (id < 0 ? lanes[lane].id : id);
-        } else {
-            found = -1;
-            double nearest = 0;
-            for (int k = 0; k < roads[road].count; ++k) {
-                const double d = distance(roads[road].first + k, px, py);
-                if (found < 0 || d < nearest) found = roads[road].first + k, nearest = d;
-            }
+    int choose_lane(int lane, int road, int id, double px, double py) const {
+        const RoadSegment& there = roads[road];
+        if (road_of(lane).count == there.count) return there.first + (id < 0 ? lanes[lane].id : id);
+        int found = there.first;
+        double nearest = distance(found, px, py);
+        for (int k = found + 1; k < there.first + there.count; ++k) {
+            const double d = distance(k, px, py);
+            if (d < nearest) found = k, nearest = d;
         }
-        away = distance(found, px, py);
+        return found;
     }
     // which lane follows; drops the route's first step if it is this road
     int next_lane(int lane, std::vector<Step>* route, double px, double py) const {
@@ -170,20 +168,15 @@ struct Network {
         double s, r, x, y;
         lanes[lane].local(px, py, s, r);
         lanes[lane].position(s, 0, x, y);
-        int found = lane;
-        double away;
-        if (next >= 0) {
-            choose_lane(lane, next, id, x, y, found, away);
-            return found;
-        }
+        if (next >= 0) return choose_lane(lane, next, id, x, y);
+        int found = -1;
         double nearest = 0;
-        bool any = false;
         for (int road : leaving[lanes[lane].to]) {
-            int candidate;
-            choose_lane(lane, road, -1, x, y, candidate, away);
-            if (!any || away < nearest) found = candidate, nearest = away, any = true;
+            const int candidate = choose_lane(lane, road, -1, x, y);
+            const double away = distance(candidate, x, y);
+            if (found < 0 || away < nearest) found = candidate, nearest = away;
         }
-        return found;
+        return found < 0 ? lane : found;
     }
     bool connected(int a_road, int b_road, const Step* route, int steps, int depth) const {
         if (a_road == b_road || roads[b_road].to == roads[a_road].from) return true;
