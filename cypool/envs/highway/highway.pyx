@@ -52,7 +52,7 @@ cdef extern from "cypool/envs/highway/env.h" namespace "cypool::highway" nogil:
 
     cdef cppclass View:
         int kind, cells, width, height
-        size_t size()
+        size_t size
 
     cdef struct Lane:
         int kind, priority
@@ -262,9 +262,9 @@ cdef class HighwayEnv(ArchivedEnv):
                         picture = observed_picture(self.spec.id, self.task, options, bodies, agent, k)
                         size = view.width * view.height
                         if is_first:
-                            memset(frames, 0, view.size())
-                        memmove(frames, frames + size, view.size() - size)
-                        memcpy(frames + view.size() - size, cnp.PyArray_DATA(picture), size)
+                            memset(frames, 0, view.size)
+                        memmove(frames, frames + size, view.size - size)
+                        memcpy(frames + view.size - size, cnp.PyArray_DATA(picture), size)
                     frames += setup.room(view[0])
         return 0
 

@@ -33,10 +33,10 @@ private:
                 double* d = static_cast<double*>(out);
                 features(b, nullptr, true, all);
                 for (int k = 0; k < view->num_features; ++k)
-                    d[k] = d[view->num_features + k] = all[view->feature(k)] / view->scales[k];
+                    d[k] = d[view->num_features + k] = all[view->features[k]] / view->scales[k];
                 features(world.objects[b.goal], nullptr, true, all);
                 for (int k = 0; k < view->num_features; ++k)
-                    d[2 * view->num_features + k] = all[view->feature(k)] / view->scales[k];
+                    d[2 * view->num_features + k] = all[view->features[k]] / view->scales[k];
                 return;
             }
         }
@@ -76,19 +76,9 @@ private:
         range_y[b.agent] = 4.0 * world.net->road_of(b.lane).count;
     }
     double ranged(int feature, double v, bool clipped, double range_y = 0) const {
-        double low, high;
-        if (view->has_ranges) {
-            if (!view->ranged[feature]) return v;
-            low = view->low[feature], high = view->high[feature];
-        } else if (feature == X && view->kind != GRID) {
-            low = -200, high = 200;
-        } else if (feature == Y && view->kind != GRID) {
-            low = -range_y, high = range_y;
-        } else if (feature == VX || feature == VY) {
-            low = -80, high = 80;
-        } else {
-            return v;
-        }
+        double low = view->low[feature], high = view->high[feature];
+        if (feature == Y && view->has_road_range) low = -range_y, high = range_y;
+        if (low == high) return v;
         v = mapped(v, low, high, -1, 1);
         return clipped ? clip(v, -1, 1) : v;
     }
@@ -101,13 +91,13 @@ private:
         ranges(b);
         const auto write = [&](float* row) {
             for (int k = 0; k < n; ++k) {
-                const int f = view->feature(k);
+                const int f = view->features[k];
                 row[k] = static_cast<float>(view->normalize ? ranged(f, all[f], view->clip, range_y[b.agent]) : all[f]);
             }
         };
         features(b, nullptr, true, all);
         if (exit) {
-            const int road = world.net->road_between(o->node(1), o->node(2));
+            const int road = world.net->road_between(o->nodes[1], o->nodes[2]);
             all[X] = world.on_lane_of(b, world.net->roads[road].first + world.net->roads[road].count - 1).s;
         }
         write(out);
@@ -180,19 +170,19 @@ private:
         double all[16];
         for (size_t v = world.vehicles.size(); v-- > 0;) {
             features(world.vehicles[v], &b, true, all);
-            double x = all[X], y = all[Y];
-            if (view->has_ranges && view->ranged[X])
-                x = mapped(ranged(X, x, false), -1, 1, view->low[X], view->high[X]);
-            if (view->has_ranges && view->ranged[Y])
-                y = mapped(ranged(Y, y, false), -1, 1, view->low[Y], view->high[Y]);
-            if (!cell_of(b, x, y, i, j)) continue;
+            // and back, as the reference has it
+            const auto back = [&](int f) {
+                const double low = view->low[f], high = view->high[f], v = ranged(f, all[f], false);
+                return low == high ? v : mapped(v, -1, 1, low, high);
+            };
+            if (!cell_of(b, back(X), back(Y), i, j)) continue;
             for (int k = 0; k < view->num_features; ++k)
-                if (view->feature(k) < FEATURES)
+                if (view->features[k] < FEATURES)
                     table[plane * k + size_t(i) * view->height + j] =
-                        ranged(view->feature(k), all[view->feature(k)], false);
+                        ranged(view->features[k], all[view->features[k]], false);
         }
         for (int k = 0; k < view->num_features; ++k)
-            if (view->feature(k) == ON_ROAD) road_layer(b, &table[plane * k]);
+            if (view->features[k] == ON_ROAD) road_layer(b, &table[plane * k]);
         for (size_t k = 0; k < table.size(); ++k) {
             double v = table[k];
             if (view->clip) v = clip(v, -1, 1);

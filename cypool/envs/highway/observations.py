@@ -253,6 +253,13 @@ def observation_space(own: dict[str, Any], policy_frequency: float) -> Any:
             return {part: Array(shape, np.float64) for part in PARTS[kind]}
 
 
+def observation_bytes(own: dict[str, Any], policy_frequency: float) -> int:
+    """Returns the bytes of one agent's observation."""
+    space = observation_space(own, policy_frequency)
+    parts = space.values() if isinstance(space, dict) else (space,)
+    return sum(math.prod(part.shape) * part.dtype.itemsize for part in parts)
+
+
 def action_space(own: dict[str, Any]) -> Array | Discrete:
     """Returns the space of one agent's action."""
     axes = own["longitudinal"] + own["lateral"]

@@ -31,7 +31,6 @@ using Pair = std::array<double, 2>;
 // The options of a task and of its action, of which tasks and actions have some, and what specs.py adds.
 struct Options : cypool::Options {
     explicit Options(const cypool::Options& given) : cypool::Options(given) {}
-    int node(int k) const { return nodes[k]; }
 
     int task = at("task"), frames = at("frames"), multi_agent = at("multi_agent");
     int agents = at("controlled_vehicles", 1), fast = !at("others_collide", true);
@@ -79,35 +78,22 @@ struct View : cypool::Options {
     using Numbers = std::array<double, 16>;
     explicit View(const cypool::Options& given) : cypool::Options(given) {}
 
+    size_t size = at("size");  // bytes of one agent's
     int kind = at("kind"), cells = at("cells", 0), width = at("width", 0), height = at("height", 0);
     int rows = at("vehicles_count", 0), absolute = at("absolute", 0), shuffled = at("shuffled", 0);
     int sorted = at("sorted", 0), normalize = at("normalize", 0), clip = at("clip", 0);
     int see_behind = at("see_behind", 0), intentions = at("observe_intentions", 0);
-    int objects = at("include_obstacles", 0), has_ranges = at("has_ranges", 0), horizon = at("horizon", 0);
+    int objects = at("include_obstacles", 0), has_road_range = at("has_road_range", 0), horizon = at("horizon", 0);
     int align = at("align_to_vehicle_axes", 0), as_image = at("as_image", 0);
     double lidar_range = at("maximum_range", 0.0);
     std::vector<int> features = at("features", std::vector<int>());
     int num_features = static_cast<int>(features.size());
-    Numbers ranged = at("ranged", Numbers()), scales = at("scales", Numbers());
-    Numbers low = at("low", Numbers()), high = at("high", Numbers());
+    // what is mapped to -1 and 1, of each feature; twice the same: it is not mapped
+    Numbers low = at("low", Numbers()), high = at("high", Numbers()), scales = at("scales", Numbers());
     Pair start = at("start", Pair()), cell = at("grid_step", Pair{5, 5});
 
-    int feature(int k) const { return features[k]; }
     bool needs(Feature first, Feature last) const {
         return std::ranges::any_of(features, [&](int f) { return first <= f && f <= last; });
-    }
-    // bytes of one agent's
-    size_t size() const {
-        switch (kind) {
-            case KINEMATICS:
-            case EXIT_OBS: return sizeof(float) * rows * num_features;
-            case TTC: return sizeof(float) * 9 * horizon;
-            case GRID: return (as_image ? 1 : sizeof(float)) * num_features * width * height;
-            case LIDAR: return sizeof(float) * cells * 2;
-            case GOAL: return sizeof(double) * 3 * num_features;
-            case ATTRIBUTES: return sizeof(double) * 12;
-            default: return size_t(cells) * width * height;  // frames
-        }
     }
 };
 
@@ -121,7 +107,7 @@ struct Setup {
     std::string config;  // the options as JSON, for Python
 
     // bytes from one part to the next: numbers of eight bytes may follow those of one
-    size_t room(const View& view) const { return views.size() > 1 ? (view.size() + 7) / 8 * 8 : view.size(); }
+    size_t room(const View& view) const { return views.size() > 1 ? (view.size + 7) / 8 * 8 : view.size; }
 };
 
 }  // namespace cypool::highway

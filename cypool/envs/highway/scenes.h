@@ -40,8 +40,9 @@ public:
     Body& ego(int agent = 0) { return world.vehicles[controlled[agent]]; }
     const Body& ego(int agent = 0) const { return world.vehicles[controlled[agent]]; }
     const Lane& lane(const Body& b) const { return world.net->lanes[b.lane]; }
+    // a lane between two of the task's nodes
     int find(int from, int to, int id = 0) const {
-        return world.net->roads[world.net->road_between(from, to)].first + id;
+        return world.net->roads[world.net->road_between(o->nodes[from], o->nodes[to])].first + id;
     }
     bool is_near_others(const Body& b, double distance) const {
         return std::ranges::any_of(world.vehicles,
@@ -58,20 +59,14 @@ public:
         world.clear();
         controlled.clear();
         time = 0;
-        switch (o->task) {
-            case HIGHWAY: begin_highway(); break;
-            case EXIT: begin_exit(); break;
-            case MERGE: begin_merge(); break;
-            case MERGE_GENERIC: begin_merge_generic(); break;
-            case TWO_WAY: begin_two_way(); break;
-            case U_TURN: begin_u_turn(); break;
-            case ROUNDABOUT: begin_roundabout(); break;
-            case ROUNDABOUT_GENERIC: begin_roundabout_generic(); break;
-            case INTERSECTION: begin_intersection(); break;
-            case PARKING: begin_parking(); break;
-            case RACETRACK: begin_racetrack(); break;
-            case LANE_KEEPING: begin_lane_keeping(); break;
-        }
+        // in the order of TaskKind
+        static constexpr void (Scene::* BEGIN[])() = {&Scene::begin_highway,      &Scene::begin_exit,
+                                                      &Scene::begin_merge,        &Scene::begin_merge_generic,
+                                                      &Scene::begin_two_way,      &Scene::begin_u_turn,
+                                                      &Scene::begin_roundabout,   &Scene::begin_roundabout_generic,
+                                                      &Scene::begin_intersection, &Scene::begin_parking,
+                                                      &Scene::begin_racetrack,    &Scene::begin_lane_keeping};
+        (this->*BEGIN[o->task])();
     }
     int append(Body b, int agent = -1) {
         if (agent >= 0) {
@@ -114,7 +109,7 @@ public:
             for (Body& b : world.vehicles) b.check_collisions = b.agent >= 0;
     }
     void begin_exit() {
-        const int first = find(o->node(0), o->node(1));
+        const int first = find(0, 1);
         for (int a = 0; a < o->agents; ++a) append(as_ego(make_random(VEHICLE, first, 25.0, o->ego_spacing)), a);
         double sums[64], total = 0;
         for (int k = 0; k < o->lanes_count; ++k) total += k;
@@ -125,7 +120,7 @@ public:
             const double drawn = world.uniform();
             const int id = int(std::upper_bound(sums, sums + o->lanes_count, drawn) - sums);
             Body b = make_random(IDM, first + id, world.net->lanes[first + id].limit, 1 / o->density);
-            world.plan(b, o->node(3));
+            world.plan(b, o->nodes[3]);
             b.enable_lane_change = false;
             append(std::move(b));
         }
@@ -138,19 +133,19 @@ public:
     }
     void begin_merge_road(int ego_lane) {
         double x, y;
-        world.net->lanes[find(o->node(1), o->node(2), o->lanes_count)].position(o->ramp_length, 0, x, y);
+        world.net->lanes[find(1, 2, o->lanes_count)].position(o->ramp_length, 0, x, y);
         place_obstacle(x, y);
-        append(world.make_on(ego_kind, find(o->node(0), o->node(1), ego_lane), 30.0, 30.0), 0);
+        append(world.make_on(ego_kind, find(0, 1, ego_lane), 30.0, 30.0), 0);
     }
     void append_merging(double s) {
-        Body b = world.make_on(IDM, find(o->node(4), o->node(5)), s, 20.0);
+        Body b = world.make_on(IDM, find(4, 5), s, 20.0);
         b.target_speed = 30.0;
         append(std::move(b));
     }
     void begin_merge() {
         begin_merge_road(1);
         for (const auto& [at, speed] : {std::pair{90.0, 29.0}, {70.0, 31.0}, {5.0, 31.5}}) {
-            const int lane = find(o->node(0), o->node(1), world.integers(2));
+            const int lane = find(0, 1, world.integers(2));
             const double s = at + world.uniform(-5.0, 5.0), v = speed + world.uniform(-1.0, 1.0);
             append(world.make_on(IDM, lane, s, v));
         }
@@ -165,7 +160,7 @@ public:
                 const int id = world.integers(o->lanes_count);
                 const double s = world.uniform(0, o->max_position);
                 if (std::ranges::any_of(taken[id], [&](double p) { return std::fabs(s - p) <= 15.0; })) continue;
-                append(world.make_on(IDM, find(o->node(0), o->node(1), id), s, 30.0 + world.uniform(-2.0, 2.0)));
+                append(world.make_on(IDM, find(0, 1, id), s, 30.0 + world.uniform(-2.0, 2.0)));
                 taken[id].push_back(s);
                 break;
             }
@@ -173,7 +168,7 @@ public:
         append_merging(60.0);
     }
     void begin_two_way() {
-        const int there = find(o->node(0), o->node(1), 1), back = find(o->node(1), o->node(0));
+        const int there = find(0, 1, 1), back = find(1, 0);
         append(world.make_on(ego_kind, there, 30.0, 30.0), 0);
         for (int k = 0; k < 5; ++k) {
             const bool oncoming = k >= 3;
@@ -190,8 +185,8 @@ public:
         return world.make_on(IDM, lane, at, v);
     }
     void begin_u_turn() {
-        Body b = world.make_on(ego_kind, find(o->node(0), o->node(1)), 0, 16.0);
-        if (ego_kind == MDP) world.plan(b, o->node(3));
+        Body b = world.make_on(ego_kind, find(0, 1), 0, 16.0);
+        if (ego_kind == MDP) world.plan(b, o->nodes[3]);
         append(std::move(b), 0);
         const struct {
             int road, id;
@@ -200,18 +195,18 @@ public:
                        {1, 0, 17.5, 5.5},  {2, 0, 1.0, 3.5},   {2, 1, 30.0, 5.5}};
         for (int k = 0; k < 6; ++k) {
             const auto& [road, id, s, speed] = OTHERS[k];
-            Body v = make_near(find(o->node(road), o->node(road + 1), id), s, 2.0, speed, 2.0);
-            world.plan(v, o->node(3));
+            Body v = make_near(find(road, road + 1, id), s, 2.0, speed, 2.0);
+            world.plan(v, o->nodes[3]);
             if (k == 0) world.randomize(v);
             append(std::move(v));
         }
     }
     // nodes of roundabouts: ser ses we sx eer ees nxs, exr sxr nxr wxr, then se ee nx ne ner nes wer wes
     void begin_roundabout() {
-        Body b = world.make_on(ego_kind, find(o->node(0), o->node(1)), 125.0, 8.0);
-        if (ego_kind == MDP) world.plan(b, o->node(6));
+        Body b = world.make_on(ego_kind, find(0, 1), 125.0, 8.0);
+        if (ego_kind == MDP) world.plan(b, o->nodes[6]);
         append(std::move(b), 0);
-        const int ring = find(o->node(2), o->node(3)), entry = find(o->node(4), o->node(5));
+        const int ring = find(2, 3), entry = find(4, 5);
         const struct {
             int lane;
             double s;
@@ -219,20 +214,18 @@ public:
         for (int k = 0; k < 4; ++k) {
             Body v = make_near(OTHERS[k].lane, OTHERS[k].s, 2.0, 16.0, 2.0);
             const int goal = k == 0 && o->incoming >= 0 ? o->incoming : world.integers(3);
-            world.plan(v, o->node(7 + goal));
+            world.plan(v, o->nodes[7 + goal]);
             world.randomize(v);
             append(std::move(v));
         }
     }
     void begin_roundabout_generic() {
-        const int own = find(o->node(0), o->node(1));
+        const int own = find(0, 1);
         Body b = world.make_on(ego_kind, own, world.net->lanes[own].length - 2.5, 8.0);
         std::vector<std::pair<double, double>> taken{{b.x, b.y}};
-        if (ego_kind == MDP) world.plan(b, o->node(6));
+        if (ego_kind == MDP) world.plan(b, o->nodes[6]);
         append(std::move(b), 0);
-        const auto n = [&](int k) { return o->node(k); };
-        const int ROADS[7][2] = {{n(2), n(3)}, {n(3), n(11)},  {n(12), n(13)}, {n(13), n(14)},
-                                 {n(4), n(5)}, {n(15), n(16)}, {n(17), n(18)}};
+        static constexpr int ROADS[7][2] = {{2, 3}, {3, 11}, {12, 13}, {13, 14}, {4, 5}, {15, 16}, {17, 18}};
         for (int k = 0; k < o->vehicles_count; ++k) {
             for (int attempt = 0; attempt < 10; ++attempt) {
                 const int r = world.integers(7), first = find(ROADS[r][0], ROADS[r][1]);
@@ -245,7 +238,7 @@ public:
                     continue;
                 Body v = world.make_on(IDM, lane, s, 14.0 + world.normal() * 2.0);
                 const int goal = o->incoming >= 0 ? std::min(o->incoming, 3) : world.integers(4);
-                world.plan(v, n(7 + goal));
+                world.plan(v, o->nodes[7 + goal]);
                 world.randomize(v);
                 append(std::move(v));
                 taken.push_back({x, y});
@@ -262,9 +255,9 @@ public:
         if (world.integers(2) == 0) std::swap(from, to);
         if (straight) to = (from + 2) % 4;
         const double at = s + 5.0 + world.normal() * deviation, v = 8.0 + world.normal() * speed_deviation;
-        Body b = world.make_on(IDM, find(o->node(from), o->node(4 + from)), at, v);
+        Body b = world.make_on(IDM, find(from, 4 + from), at, v);
         if (is_near_others(b, 15)) return world.drop(b);
-        world.plan(b, o->node(to));
+        world.plan(b, o->nodes[to]);
         world.randomize(b);
         append(std::move(b));
     }
@@ -277,8 +270,8 @@ public:
         }
         spawn(60, 0.1, 0.0, 1.0, true);
         for (int a = 0; a < o->agents; ++a) {
-            const int l = find(o->node(a % 4), o->node(4 + a % 4));
-            const int goal = o->destination >= 0 ? o->destination : o->node(1 + world.integers(3));
+            const int l = find(a % 4, 4 + a % 4);
+            const int goal = o->destination >= 0 ? o->destination : o->nodes[1 + world.integers(3)];
             Body b = world.make_on(ego_kind, l, 60.0 + 5.0 * world.normal(1.0), 10.0);
             if (ego_kind == MDP) {
                 world.plan(b, goal);
@@ -305,8 +298,8 @@ public:
         return is_node(l.from, 8) && is_node(l.to, 0) && world.on_lane_of(b, b.lane).s >= at_least;
     }
     bool is_node(int node, int first) const {
-        return node == o->node(first) || node == o->node(first + 1) || node == o->node(first + 2)
-               || node == o->node(first + 3);
+        const auto at = o->nodes.begin() + first;
+        return std::find(at, at + 4, node) != at + 4;
     }
 
     void begin_parking() {
@@ -342,7 +335,7 @@ public:
         return r.first + world.integers(r.count);
     }
     void begin_racetrack() {
-        const int first = find(o->node(0), o->node(1)), second = find(o->node(1), o->node(2));
+        const int first = find(0, 1), second = find(1, 2);
         const std::vector<double>& walls = o->wall_places;
         for (size_t k = 0; k < walls.size(); k += 2) place_obstacle(walls[k], walls[k + 1]);
         int l = first;
@@ -366,7 +359,7 @@ public:
         }
     }
     void begin_lane_keeping() {
-        const int l = find(o->node(2), o->node(3));
+        const int l = find(2, 3);
         double x, y;
         world.net->lanes[l].position(50, -4, x, y);
         append(world.make(ego_kind, x, y, world.net->lanes[l].heading_at(0), 8.3), 0);

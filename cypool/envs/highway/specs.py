@@ -23,6 +23,7 @@ from cypool.envs.highway.observations import (
     horizon_of,
     interval,
     numbers,
+    observation_bytes,
     observation_space,
     of_one,
     parts_of,
@@ -302,8 +303,9 @@ def numbers_of(name: str, options: dict[str, Any]) -> tuple[
     lanes, nodes = roads.numbers()
     own, action = of_one(options["observation"]), of_one(options["action"])
     if options["from_pixels"]:
-        views: list[Numbers] = [({}, {"kind": _PICTURE, "cells": 1, "width": 3 * options["screen_width"],
-                                      "height": options["screen_height"]})]
+        width, height = 3 * options["screen_width"], options["screen_height"]
+        views: list[Numbers] = [({}, {"kind": _PICTURE, "cells": 1, "width": width, "height": height,
+                                      "size": width * height})]
     else:
         views = [_view_numbers(part, options["policy_frequency"]) for part in parts_of(options["observation"])]
     per_axis = action.get("actions_per_axis", 3)
@@ -339,16 +341,18 @@ def _task_numbers(name: str, options: dict[str, Any], nodes: dict[str, int]) -> 
 def _view_numbers(own: dict[str, Any], policy_frequency: float) -> Numbers:
     kind = own["type"]
     if kind == "GrayscaleObservation":
-        width, height = own["observation_shape"]
-        return {}, {"kind": _PICTURE, "cells": own["stack_size"], "width": width, "height": height}
+        (width, height), cells = own["observation_shape"], own["stack_size"]
+        return {}, {"kind": _PICTURE, "cells": cells, "width": width, "height": height, "size": cells * width * height}
     known = (*FEATURES, "on_road")
     features = features_of(own) if "features" in own else []
-    ranges = own.get("features_range") or {}
-    columns = list(zip(*[ranges.get(each, (0, 0)) for each in known], strict=True))
+    given = own.get("features_range")
+    ranges = given or {"vx": (-80, 80), "vy": (-80, 80), "x": (0, 0) if kind == "OccupancyGrid" else (-200, 200)}
+    low, high = zip(*[ranges.get(each, (0, 0)) for each in known], strict=True)
     found = {
-        "kind": OBSERVATIONS.index(kind), "features": [known.index(each) for each in features],
-        "shuffled": own.get("order") == "shuffled", "sorted": own.get("order") == "sorted", "has_ranges": bool(ranges),
-        "ranged": [each in ranges for each in known], "low": columns[0], "high": columns[1]}
+        "kind": OBSERVATIONS.index(kind), "size": observation_bytes(own, policy_frequency),
+        "features": [known.index(each) for each in features], "shuffled": own.get("order") == "shuffled",
+        "sorted": own.get("order") == "sorted", "low": low, "high": high,
+        "has_road_range": not given and kind != "OccupancyGrid"}
     if kind == "TimeToCollision":
         found["horizon"] = horizon_of(own, policy_frequency)
     if kind == "OccupancyGrid":

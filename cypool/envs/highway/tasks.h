@@ -40,7 +40,7 @@ public:
         } else {
             const auto c = world.on_lane_of(ego(), lane_now);
             if (is_first_lane && !world.net->lanes[lane_now].on(c.s, c.lateral)) {
-                lane_now = find(o->node(0), o->node(1));
+                lane_now = find(0, 1);
                 is_first_lane = false;
             }
             act(0, action);
@@ -96,24 +96,20 @@ public:
     bool at_exit(const Body& b) const {
         const int at = b.is_controlled() ? b.target_lane : b.lane;
         const Lane& l = world.net->lanes[at];
-        return (l.from == o->node(1) && l.to == o->node(2) && l.id == o->lanes_count)
-               || (l.from == o->node(2) && l.to == o->node(4));
+        return (l.from == o->nodes[1] && l.to == o->nodes[2] && l.id == o->lanes_count)
+               || (l.from == o->nodes[2] && l.to == o->nodes[4]);
     }
     double goal_reward(const Body& b) const {
-        double mine[16], goal[16];
-        alignas(64) double away[6],
-            weights[6];  // as arrays of NumPy are: old kernels of BLAS add in another order otherwise
-        std::copy_n(o->weights.begin(), 6, weights);
-        goal_features(b, mine);
-        goal_features(world.objects[b.goal], goal);
-        for (int k = 0; k < 6; ++k) away[k] = std::fabs(mine[k] / PARKING_SCALES[k] - goal[k] / PARKING_SCALES[k]);
+        const auto mine = goal_features(b), goal = goal_features(world.objects[b.goal]);
+        // as arrays of NumPy are: old kernels of BLAS add in another order otherwise
+        alignas(64) double away[6], weights[6];
+        std::ranges::copy(o->weights, weights);
+        for (int k = 0; k < 6; ++k) away[k] = std::fabs(mine[k] - goal[k]);
         return -square_root(numpy.dot(away, weights, 6));
     }
-    static constexpr double PARKING_SCALES[6] = {100, 100, 5, 5, 1, 1};
-    static void goal_features(const Body& b, double* out) {
-        out[0] = b.x, out[1] = b.y;
-        out[2] = b.is_vehicle() ? b.vx() : 0.0, out[3] = b.is_vehicle() ? b.vy() : 0.0;
-        out[4] = b.cos_h, out[5] = b.sin_h;
+    static std::array<double, 6> goal_features(const Body& b) {
+        const bool moves = b.is_vehicle();
+        return {b.x / 100, b.y / 100, moves ? b.vx() / 5 : 0.0, moves ? b.vy() / 5 : 0.0, b.cos_h, b.sin_h};
     }
     static double weighted(const double* parts, std::initializer_list<double> weights) {
         double total = 0;
@@ -165,7 +161,7 @@ public:
                 Sum merging;
                 for (const Body& v : world.vehicles) {
                     const Lane& l = lane(v);
-                    if (l.from != o->node(1) || l.to != o->node(2) || l.id != 2 || !v.is_controlled()) continue;
+                    if (l.from != o->nodes[1] || l.to != o->nodes[2] || l.id != 2 || !v.is_controlled()) continue;
                     merging.add((v.target_speed - v.speed) / v.target_speed, v.kind == MDP ? Sum::NUMPY : Sum::FLOAT);
                 }
                 r[1] = lane(b).id / 1.0;
