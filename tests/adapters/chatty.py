@@ -1,4 +1,4 @@
-"""An environment of Gymnasium that has much to tell."""
+"""An environment of Gymnasium with many infos."""
 import gymnasium
 import numpy as np
 

@@ -33,8 +33,8 @@ enum View { NO_VIEW, TARGET_IS_SITE_0, START_IS_BODY_1 };
 struct Task {
     const char* name;
     Source position, rotation;
-    // names of the items of `id`: the kind is b(ody), g(eom), s(ite) or t, the site that a reset moves to the target; or
-    // of a joint the place in qpos or in qvel, j or v
+    // names of the items of `id`: the kind is b(ody), g(eom), s(ite) or t, the site that a reset moves to the target;
+    // or of a joint the place in qpos or in qvel, j or v
     std::vector<const char*> names;
     void (*place)(Arm&, const double*);  // a reset's writing to the model, before the hand moves and then again
     void (*reset)(Arm&, const double*);  // the rest of the package's reset_model

@@ -1,4 +1,4 @@
-"""The engines of Doom: as processes, their memory, and games that go on while they are harmed."""
+"""The engines of Doom: as processes, their memory, and games that continue while they are harmed."""
 import time
 from contextlib import suppress
 from pathlib import Path
