@@ -8,7 +8,6 @@ share.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from string import Formatter
 from typing import Any, NamedTuple
 
 from cypool.options import Option, boolean, choice, integer, unchecked
@@ -82,7 +81,7 @@ def level(ids: Mapping[str, Mapping[str, Any]], **declared: Option) -> Callable[
 
 def ids_of(pattern: str, *rows: tuple[Any, ...], **shared: Any) -> dict[str, dict[str, Any]]:
     """Returns ids with their options: a row has the values of those that are named in the pattern."""
-    names = list(dict.fromkeys(name for _, name, _, _ in Formatter().parse(pattern) if name))
+    names = list(dict.fromkeys(part.partition("}")[0].partition(":")[0] for part in pattern.split("{")[1:]))
     named = [dict(zip(names, row, strict=True)) for row in rows]
     return {pattern.format(**options): {**options, **shared} for options in named}
 
