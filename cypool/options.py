@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -130,6 +129,8 @@ def describes(rest: str = "", /, **declared: Option) -> Callable[[Callable[..., 
 def _docstring(summary: str, meanings: Mapping[str, str]) -> str:
     if not meanings:
         return summary
+    import textwrap  # not where levels declare their options
+
     items = (textwrap.fill(f"{name}: {meaning}", _LINE, initial_indent="    ", subsequent_indent="        ",
                            break_long_words=False, break_on_hyphens=False)
              for name, meaning in meanings.items() if meaning)

@@ -422,7 +422,7 @@ def test_pools_that_cannot_be_searched_are_refused():
              lambda: cypool.TreeSearch(cypool.make("CartPole-v1", num_envs=2, batch_size=1)))
     rejected(ValueError, "^env: .*Discrete", lambda: cypool.TreeSearch(cypool.make(CONNECT_FOUR, view="players")))
     rejected(ValueError, "^env: .*mover", lambda: cypool.TreeSearch(cypool.make(CONNECT_FOUR, view="single")))
-    rejected(ValueError, "^env: .*no tasks or Python env", lambda: cypool.TreeSearch(cypool.make("gymnasium:CartPole-v1")))
+    rejected(ValueError, "^env: .*no tasks or Python", lambda: cypool.TreeSearch(cypool.make("gymnasium:CartPole-v1")))
     hooked = cypool.make("CartPole-v1", reward_hook=lambda batch: batch.reward)
     rejected(ValueError, "^env: .*hooks", lambda: cypool.TreeSearch(hooked))
     never_reset = cypool.TreeSearch(cypool.make(CONNECT_FOUR, num_threads=0))
