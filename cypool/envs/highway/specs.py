@@ -116,7 +116,7 @@ def _common(observation: dict[str, Any] = _KINEMATICS, action: dict[str, Any] = 
         "centering_position": Option(list(centre), lambda name, value: numbers(name, value, 2, 2),
                                      "Position of the first agent in images, as fractions of width and height."),
         "scaling": number(scaling, 0.1, 100, "Pixels per meter."),
-        "from_pixels": boolean(False, "Makes observations images from `render`, uint8 (height, width, 3)."),
+        "from_pixels": boolean(False, "Observations are images from `render`, uint8 (height, width, 3)."),
         "config": optional(
             lambda name, value: check_dict(name, value, None, "a dict with highway-env's keys, or None"),
             "These options as a dict with highway-env's keys, such as `normalize_reward`.")}

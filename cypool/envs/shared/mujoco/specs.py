@@ -52,7 +52,7 @@ SIMULATION = {
                         'high), or (operation, low, high), where the operation is "scale", "add" or "set". Each number '
                         "in a field is scaled by, increased by or replaced with a number drawn uniformly."),
     "randomize_info": boolean(False, "Adds the numbers drawn for the episode to the info, under the key `randomize`."),
-    "from_pixels": boolean(False, "Makes observations images from `render`, uint8 (height, width, 3)."),
+    "from_pixels": boolean(False, "Observations are images from `render`, uint8 (height, width, 3)."),
     "width": integer(480, 1, 8192, "Width of rendered images."),
     "height": integer(480, 1, 8192, "Height of rendered images."),
     "camera_id": unchecked(None, "The number of a camera in the model; None or -1: the free camera."),
